@@ -1,0 +1,41 @@
+"""The model: what bodies and joints there are, and every number that describes them."""
+
+from .build import build, build_spec
+from .errors import ModelError, ModelWarning
+from .geometry import SHAPES, Geometry
+from .joints import KINDS, Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute, Spherical
+from .model import Actuators, Joints, Links, Model
+from .spec import WORLD, Actuator, Geom, Joint, Link, Mimic, Spec
+from .state import State
+from .topology import Topology
+
+__all__ = [
+    "KINDS",
+    "SHAPES",
+    "WORLD",
+    "Actuator",
+    "Actuators",
+    "Continuous",
+    "Fixed",
+    "Free",
+    "Geom",
+    "Geometry",
+    "Joint",
+    "JointKind",
+    "Joints",
+    "Link",
+    "Links",
+    "Mimic",
+    "Model",
+    "ModelError",
+    "ModelWarning",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Spec",
+    "Spherical",
+    "State",
+    "Topology",
+    "build",
+    "build_spec",
+]

@@ -1,0 +1,33 @@
+"""Collision shapes: numbers as arrays over all shapes, kinds and owners static."""
+
+import equinox as eqx
+from jaxtyping import Float
+
+from ..spatial import Array, Quaternion, Vector3
+
+SHAPES = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "plane", "points")
+"""`points` is a convex set of points, such as the hull of a mesh."""
+
+
+class Geometry(eqx.Module):
+    """All collision shapes of a model, one row each."""
+
+    position: Vector3
+    """Of the shape's frame in its link [m]."""
+    quaternion: Quaternion
+    """Of the shape's frame in its link (w, x, y, z)."""
+    size: Float[Array, "shapes 3"]
+    """Sphere: radius. Capsule, cylinder (along z): radius, half length. Box, ellipsoid: half sizes. Plane
+    (normal z): nothing. [m]"""
+    friction: Float[Array, " shapes"]
+    """Coulomb coefficient."""
+    points: tuple[Float[Array, "n 3"], ...]
+    """Of each shape, its points in its own frame [m]; empty for all but `points`."""
+
+    names: tuple[str, ...] = eqx.field(static=True)
+    shapes: tuple[str, ...] = eqx.field(static=True)
+    links: tuple[int, ...] = eqx.field(static=True)
+    """Index of the link that owns each shape; -1 for the world."""
+    groups: tuple[tuple[int, int], ...] = eqx.field(static=True)
+    """Collision filter bits (type, affinity): shapes a and b may touch if a's type meets b's affinity or the
+    other way round."""

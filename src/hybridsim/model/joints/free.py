@@ -1,0 +1,61 @@
+"""All six freedoms: q = (position xyz, quaternion wxyz), v = (angular, linear) in the child frame."""
+
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...spatial import (
+    Transform,
+    conjugate,
+    cross,
+    matrix_from_quaternion,
+    multiply,
+    quaternion_exp,
+    quaternion_log,
+    rotate,
+    rotate_back,
+    unit,
+)
+from .interface import JointKind
+from .spherical import quaternion_rate
+
+
+@dataclass(frozen=True)
+class Free(JointKind):
+    name = "free"
+    nq = 7
+    nv = 6
+    unit = "m, quaternion wxyz"
+
+    def rest(self):
+        return np.array([0.0, 0, 0, 1, 0, 0, 0])
+
+    def transform(self, axis, q):
+        return Transform(matrix_from_quaternion(q[3:]), q[:3])
+
+    def subspace(self, axis, q):
+        return jnp.eye(6, dtype=axis.dtype)
+
+    def bias(self, axis, q, v):
+        return None
+
+    def rate(self, q, v):
+        return jnp.concatenate([rotate(matrix_from_quaternion(q[3:]), v[3:]), quaternion_rate(q[3:], v[:3])])
+
+    def euler(self, q, v, a, dt):
+        # The linear velocity is stepped in the parent's axes, where its rate is a + w x v. Stepped in the
+        # turning body it would grow by a factor 1 + (|w| dt)^2 / 2 every step: a thrown cube gains speed.
+        old, w = matrix_from_quaternion(q[3:]), v[:3]
+        w_next = w + dt * a[:3]
+        velocity = rotate(old, v[3:] + dt * (a[3:] + cross(w, v[3:])))
+        quaternion = unit(multiply(q[3:], quaternion_exp(dt * w_next)))
+        linear = rotate_back(matrix_from_quaternion(quaternion), velocity)
+        return jnp.concatenate([q[:3] + dt * velocity, quaternion]), jnp.concatenate([w_next, linear])
+
+    def project(self, q):
+        return jnp.concatenate([q[:3], unit(q[3:])])
+
+    def displacement(self, q, rest):
+        offset = rotate_back(matrix_from_quaternion(q[3:]), q[:3] - rest[:3])
+        return jnp.concatenate([quaternion_log(multiply(conjugate(unit(rest[3:])), q[3:])), offset])

@@ -1,0 +1,55 @@
+"""Rotations, transforms, spatial vectors and inertias (Featherstone's algebra)."""
+
+from .inertia import Inertia, from_log_cholesky, six, tensor, to_log_cholesky
+from .numerics import safe_norm, unit
+from .rotation import (
+    IDENTITY_QUATERNION,
+    conjugate,
+    cross,
+    matrix_from_axis_angle,
+    matrix_from_quaternion,
+    multiply,
+    quaternion_exp,
+    quaternion_log,
+    rotate,
+    rotate_back,
+    skew,
+)
+from .transform import Transform
+from .types import Array, Matrix3, Quaternion, Scalar, Spatial, Vector3
+from .vectors import angular, cross_force, cross_motion, linear, motion_to_parent, shift_force, spatial
+
+__all__ = [
+    "IDENTITY_QUATERNION",
+    "Array",
+    "Inertia",
+    "Matrix3",
+    "Quaternion",
+    "Scalar",
+    "Spatial",
+    "Transform",
+    "Vector3",
+    "angular",
+    "conjugate",
+    "cross",
+    "cross_force",
+    "cross_motion",
+    "from_log_cholesky",
+    "linear",
+    "matrix_from_axis_angle",
+    "matrix_from_quaternion",
+    "motion_to_parent",
+    "multiply",
+    "quaternion_exp",
+    "quaternion_log",
+    "rotate",
+    "rotate_back",
+    "safe_norm",
+    "shift_force",
+    "six",
+    "skew",
+    "spatial",
+    "tensor",
+    "to_log_cholesky",
+    "unit",
+]
