@@ -1,5 +1,6 @@
 """Rotations, transforms, spatial vectors and inertias (Featherstone's algebra)."""
 
+from .indexing import add_at, pick
 from .inertia import Inertia, from_log_cholesky, six, tensor, to_log_cholesky
 from .numerics import safe_norm, unit
 from .rotation import (
@@ -29,6 +30,7 @@ __all__ = [
     "Spatial",
     "Transform",
     "Vector3",
+    "add_at",
     "angular",
     "conjugate",
     "cross",
@@ -40,6 +42,7 @@ __all__ = [
     "matrix_from_quaternion",
     "motion_to_parent",
     "multiply",
+    "pick",
     "quaternion_exp",
     "quaternion_log",
     "rotate",

@@ -5,26 +5,28 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from .indexing import pick
 from .rotation import rotate, skew
 from .transform import Transform
 from .types import Array, Matrix3, Vector3
 
 _TENSOR_ENTRIES = np.array([0, 3, 4, 3, 1, 5, 4, 5, 2])
+_SIX_ENTRIES = np.array([0, 4, 8, 1, 2, 5])
 
 
 def tensor(inertia: Float[Array, "*batch 6"]) -> Matrix3:
     """The symmetric matrix of (xx, yy, zz, xy, xz, yz)."""
-    return inertia[..., _TENSOR_ENTRIES].reshape(*inertia.shape[:-1], 3, 3)
+    return pick(inertia, _TENSOR_ENTRIES, -1).reshape(*inertia.shape[:-1], 3, 3)
 
 
 def six(tensor: Matrix3) -> Float[Array, "*batch 6"]:
     """(xx, yy, zz, xy, xz, yz) of a symmetric matrix."""
-    return tensor.reshape(*tensor.shape[:-2], 9)[..., np.array([0, 4, 8, 1, 2, 5])]
+    return pick(tensor.reshape(*tensor.shape[:-2], 9), _SIX_ENTRIES, -1)
 
 
 def _outer_deviation(a: Vector3, b: Vector3) -> Matrix3:
     """(a.b) 1 - a b^T; with a = b, the inertia of a unit mass at a."""
-    return jnp.sum(a * b, axis=-1)[..., None, None] * jnp.eye(3, dtype=a.dtype) - a[..., :, None] * b[..., None, :]
+    return jnp.sum(a * b, axis=-1)[..., None, None] * np.eye(3, dtype=a.dtype) - a[..., :, None] * b[..., None, :]
 
 
 class Inertia(eqx.Module):
@@ -60,7 +62,7 @@ class Inertia(eqx.Module):
     def matrix(self) -> Float[Array, "*batch 6 6"]:
         """The spatial inertia (RBDA eq. 2.63)."""
         h = skew(self.moment)
-        m = self.mass[..., None, None] * jnp.eye(3, dtype=h.dtype)
+        m = self.mass[..., None, None] * np.eye(3, dtype=h.dtype)
         top = jnp.concatenate([self.tensor, h], axis=-1)
         bottom = jnp.concatenate([-h, m], axis=-1)
         return jnp.concatenate([top, bottom], axis=-2)
@@ -86,14 +88,14 @@ def from_log_cholesky(theta: Float[Array, "*batch 10"]) -> tuple[Array, Array, A
     com = moment / mass[..., None]
     second = sigma - moment[..., :, None] * com[..., None, :]
     trace = jnp.trace(second, axis1=-2, axis2=-1)
-    return mass, com, six(trace[..., None, None] * jnp.eye(3, dtype=second.dtype) - second)
+    return mass, com, six(trace[..., None, None] * np.eye(3, dtype=second.dtype) - second)
 
 
 def to_log_cholesky(mass: Float[Array, "*batch"], com: Vector3, inertia: Float[Array, "*batch 6"]) -> Float[Array, "*batch 10"]:
     """The inverse of `from_log_cholesky`; needs a positive mass and a strict triangle inequality."""
     full = tensor(inertia)
     trace = jnp.trace(full, axis1=-2, axis2=-1)[..., None, None]
-    second = trace / 2 * jnp.eye(3, dtype=full.dtype) - full
+    second = trace / 2 * np.eye(3, dtype=full.dtype) - full
     # Scaled by the mass, the last row and column of U are (t, 1), so U's upper block factors `second`.
     sigma = second / mass[..., None, None]
     # sigma = V V^T with V upper triangular: a Cholesky factor with rows and columns reversed.

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from .indexing import pick
 from .numerics import angle_over_sine, cos_of, safe_norm, sin_over, unit
 from .types import Array, Matrix3, Quaternion, Vector3
 
@@ -15,7 +16,7 @@ _LAST = np.array([2, 0, 1])
 
 def cross(a: Vector3, b: Vector3) -> Vector3:
     """a x b over the last axis (jnp.cross traces to three times as many operations)."""
-    return a[..., _NEXT] * b[..., _LAST] - a[..., _LAST] * b[..., _NEXT]
+    return pick(a, _NEXT, -1) * pick(b, _LAST, -1) - pick(a, _LAST, -1) * pick(b, _NEXT, -1)
 
 
 def skew(a: Vector3) -> Matrix3:

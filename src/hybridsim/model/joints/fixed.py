@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import jax.numpy as jnp
+import numpy as np
 
 from ...spatial import Transform
 from .flat import FlatJoint
@@ -16,7 +17,7 @@ class Fixed(FlatJoint):
     unit = ""
 
     def transform(self, axis, q):
-        return Transform(jnp.eye(3, dtype=axis.dtype), jnp.zeros(3, dtype=axis.dtype))
+        return Transform(np.eye(3, dtype=axis.dtype), jnp.zeros(3, dtype=axis.dtype))
 
     def subspace(self, axis, q):
         return jnp.zeros((0, 6), dtype=axis.dtype)

@@ -35,7 +35,7 @@ class Free(JointKind):
         return Transform(matrix_from_quaternion(q[3:]), q[:3])
 
     def subspace(self, axis, q):
-        return jnp.eye(6, dtype=axis.dtype)
+        return np.eye(6, dtype=axis.dtype)
 
     def bias(self, axis, q, v):
         return None

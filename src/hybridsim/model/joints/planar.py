@@ -7,6 +7,7 @@ The plane's x and y directions are those of the joint frame turned so that its z
 from dataclasses import dataclass
 
 import jax.numpy as jnp
+import numpy as np
 
 from ...spatial import Transform, cross, matrix_from_axis_angle, rotate_back
 from .flat import FlatJoint, rows
@@ -22,7 +23,7 @@ def plane_directions(axis):
     b = -x * y * a
     e_x = jnp.stack([1 - x * x * a, b, -x])
     e_y = jnp.stack([b, 1 - y * y * a, -y])
-    one = jnp.eye(3, dtype=axis.dtype)
+    one = np.eye(3, dtype=axis.dtype)
     return jnp.where(down, one[0], e_x), jnp.where(down, -one[1], e_y)
 
 

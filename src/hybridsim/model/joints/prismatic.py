@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import jax.numpy as jnp
+import numpy as np
 
 from ...spatial import Transform
 from .flat import FlatJoint, rows
@@ -16,7 +17,7 @@ class Prismatic(FlatJoint):
     unit = "m"
 
     def transform(self, axis, q):
-        return Transform(jnp.eye(3, dtype=axis.dtype), q[0] * axis)
+        return Transform(np.eye(3, dtype=axis.dtype), q[0] * axis)
 
     def subspace(self, axis, q):
         return rows((jnp.zeros(3, dtype=axis.dtype), axis))

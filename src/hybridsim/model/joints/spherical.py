@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import jax.numpy as jnp
+import numpy as np
 
 from ...spatial import (
     IDENTITY_QUATERNION,
@@ -36,7 +37,7 @@ class Spherical(JointKind):
         return Transform(matrix_from_quaternion(q), jnp.zeros(3, dtype=axis.dtype))
 
     def subspace(self, axis, q):
-        return jnp.eye(3, 6, dtype=axis.dtype)
+        return np.eye(3, 6, dtype=axis.dtype)
 
     def bias(self, axis, q, v):
         return None

@@ -1,0 +1,108 @@
+"""Forward dynamics: the articulated-body algorithm (RBDA table 7.1), in world axes.
+
+A joint with several freedoms is treated as that many joints in a row with no mass between them. Eliminating
+them one after the other is the block elimination of the book, written as L D L^T, so D is always a number.
+"""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Float
+
+from ..model import Model
+from ..spatial import Array, cross_force
+from .crba import crba
+from .kinematics import Configuration, Velocities, configuration, velocities
+from .mechanism import Mechanism, assemble
+from .mimic import check_size, expand_q, expand_v, reduce_force
+from .rnea import rnea, upwards
+from .traverse import add_up, inward, outward
+from .wrench import Wrenches, node_forces
+
+
+@eqx.filter_jit
+def forward_dynamics(
+    model: Model,
+    q: Float[Array, " nq"],
+    qd: Float[Array, " nv"],
+    tau: Float[Array, " nv"],
+    wrenches: Wrenches = None,
+) -> Float[Array, " nv"]:
+    """Joint accelerations caused by the joint forces tau.
+
+    tau is the total force at the joints; `passive_forces` gives the part of springs, damping and friction.
+    """
+    mechanism = assemble(model)
+    q_all, qd_all = expand_q(mechanism, jnp.asarray(q)), expand_v(mechanism, jnp.asarray(qd))
+    check_size("tau", jnp.asarray(tau), model.nv)
+    return accelerations(mechanism, q_all, qd_all, jnp.asarray(tau), wrenches, mechanism.armature)
+
+
+def accelerations(
+    mechanism: Mechanism,
+    q: Float[Array, " all"],
+    qd: Float[Array, " all"],
+    tau: Float[Array, " nv"],
+    wrenches: Wrenches,
+    armature: Float[Array, " all"],
+) -> Float[Array, " nv"]:
+    """Forward dynamics with another diagonal added to the mass matrix than the model's own armature."""
+    mechanism = eqx.tree_at(lambda m: m.armature, mechanism, armature)
+    conf = configuration(mechanism, q)
+    vel = velocities(mechanism, q, conf, qd)
+    external = node_forces(mechanism, conf, wrenches)
+    if not mechanism.topology.has_mimics:
+        return aba(mechanism, conf, vel, tau, external)
+    # Coupled joints are no tree, so there the reduced equation of motion is solved: E^T M E qdd = tau - E^T h.
+    M = crba(mechanism, conf)
+    M = reduce_force(mechanism, reduce_force(mechanism, M).T)
+    h = reduce_force(mechanism, rnea(mechanism, conf, vel, jnp.zeros_like(qd), external))
+    return jnp.linalg.solve(M, tau - h)
+
+
+def aba(
+    mechanism: Mechanism,
+    conf: Configuration,
+    vel: Velocities,
+    tau: Float[Array, " dofs"],
+    external: Float[Array, "nodes 6"] | None,
+) -> Float[Array, " dofs"]:
+    tables = mechanism.layout
+    if not len(tables.dof_nodes):
+        return tau
+    # Pass 1: rigid-body inertias and bias forces, p = v x* I v - external.
+    I = conf.inertia.matrix()
+    p = cross_force(vel.v, jnp.einsum("nij,nj->ni", I, vel.v))
+    if external is not None:
+        p = p - external
+    # They belong to the last freedom of each joint; the ones before it carry nothing.
+    I, p, c = (_at_last_dofs(tables, x) for x in (I, p, vel.c))
+
+    # Pass 2, inward: articulated-body inertias I^A and bias forces p^A.
+    def eliminate(received, I_A, p_A, c, S, tau, armature):
+        if received is not None:
+            I_A, p_A = I_A + received[0], p_A + received[1]
+        U = jnp.einsum("nij,nj->ni", I_A, S)
+        D = jnp.sum(S * U, axis=-1) + armature
+        u = tau - jnp.sum(S * p_A, axis=-1)
+        I_a = I_A - U[:, :, None] * U[:, None, :] / D[:, None, None]
+        p_a = p_A + jnp.einsum("nij,nj->ni", I_a, c) + U * (u / D)[:, None]
+        return (U, D, u), (I_a, p_a)
+
+    U, D, u = inward(tables.dofs, eliminate, I, p, c, conf.S, tau, jnp.asarray(mechanism.armature))
+
+    # Pass 3, outward: accelerations.
+    def accelerate(parent, U, D, u, c, S):
+        a, _ = parent
+        a = a + c
+        qdd = (u - jnp.sum(U * a, axis=-1)) / D
+        return a + S * qdd[:, None], qdd
+
+    world = (upwards(mechanism)[None], jnp.zeros(1, dtype=tau.dtype))
+    _, qdd = outward(tables.dofs, accelerate, world, U, D, u, c, conf.S)
+    return qdd
+
+
+def _at_last_dofs(tables, x: Float[Array, "nodes *rest"]) -> Float[Array, "dofs *rest"]:
+    if len(tables.last_dofs) == len(tables.dof_nodes):
+        return x
+    return add_up(x, tables.last_dofs, len(tables.dof_nodes))

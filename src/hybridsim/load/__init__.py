@@ -1,0 +1,89 @@
+"""Robot files: URDF and MJCF in, and the numbers of a model back into the file that it came from."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from ..model import Model, ModelError, build_spec
+
+__all__ = ["load", "save"]
+
+
+def load(
+    path: str | Path,
+    base: Literal["fixed", "free"] = "fixed",
+    mimic: bool = True,
+    massless: Literal["error", "fix"] = "error",
+    package_dirs: Sequence[str | Path] = (),
+    strict: bool = False,
+    meshes: bool = True,
+) -> Model:
+    """A model from a URDF or MJCF file; which of them it is, its root element says.
+
+    Raises `ModelError` with file, line and fix where the file is broken or describes no mechanism, and warns
+    with `ModelWarning` of what is repaired or left out.
+
+    `base`: how the root link of a URDF stands in the world, by a joint called "root". A link "world" without
+    mass is the world itself: then the joints in the file hold the robot, and base="free" makes the fixed ones
+    among them free. An MJCF file says this itself.
+    `mimic`: with False, joints that copy others move by themselves.
+    `massless`: joints that move no inertia are an error, or, with "fix", become fixed.
+    `package_dirs`: folders in which to look for the packages of package:// names, besides ROS_PACKAGE_PATH and
+    the folders above the file.
+    `strict`: an inertia that no body has is an error, not a warning.
+    `meshes`: with False, collision meshes are left out. Otherwise they become the corners of their convex hull.
+    """
+    path = Path(path)
+    _one_of("base", base, ("fixed", "free"))
+    _one_of("massless", massless, ("error", "fix"))
+    if _root_tag(path) == "robot":
+        from .urdf import read_urdf
+
+        spec = read_urdf(path, base, mimic, package_dirs, meshes)
+    else:
+        from .mjcf import read_mjcf
+
+        if base != "fixed":
+            raise ModelError(f"{path}: base={base!r} is for URDF; an MJCF body is free by a <freejoint/>")
+        spec = read_mjcf(path)
+    if massless == "fix":
+        from .massless import fix_massless
+
+        spec = fix_massless(spec)
+    return build_spec(spec, strict=strict)
+
+
+def save(model: Model, path: str | Path, like: str | Path | None = None) -> None:
+    """Writes the numbers of `model` into a copy of the file `like` that it was loaded from.
+
+    Only numbers that differ from those in `like` are written; all else, such as comments, looks and layout, stays
+    as it is. `path` and `like` may be the same. Warns with `ModelWarning` of numbers that the file cannot hold.
+    """
+    if like is None:
+        raise ModelError(f"{path}: a model does not remember its file; give it: hs.save(model, {str(path)!r}, like=...)")
+    like, path = Path(like), Path(path)
+    if _root_tag(like) == "robot":
+        from .save_urdf import save_urdf
+
+        save_urdf(model, path, like)
+    else:
+        from .save_mjcf import save_mjcf
+
+        save_mjcf(model, path, like)
+
+
+def _root_tag(path: Path) -> str:
+    """Whether a file is a URDF ("robot") or MJCF ("mujoco")."""
+    from .xml import line_of, parse_xml
+
+    root = parse_xml(path).getroot()
+    if root.tag not in ("robot", "mujoco"):
+        raise ModelError(
+            f"{path}, {line_of(root)}: the root element is <{root.tag}>; URDF starts with <robot>, MJCF with <mujoco>"
+        )
+    return root.tag
+
+
+def _one_of(what: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ModelError(f"{what} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")

@@ -1,0 +1,85 @@
+"""Links of a URDF: inertia and collision shapes."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import yourdfpy
+from lxml import etree
+
+from ..model import Geom, Link, ModelWarning
+from .packages import find_file
+from .poses import position_and_quaternion, rotation
+
+
+@dataclass
+class MeshFinder:
+    """Turns mesh names into points, and remembers those that it could not find or read."""
+
+    folder: Path
+    package_dirs: Sequence[str | Path] = ()
+    enabled: bool = True
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def points(self, mesh: yourdfpy.Mesh) -> np.ndarray | None:
+        """Corners of the mesh's convex hull; None where they cannot be had."""
+        if not self.enabled:
+            return None
+        from .meshes import hull_points
+
+        scale = np.ones(3) if mesh.scale is None else np.broadcast_to(mesh.scale, 3)
+        path = find_file(mesh.filename, self.folder, self.package_dirs)
+        if path is None:
+            self.missing[mesh.filename] = "not found"
+            return None
+        try:
+            return hull_points(path, tuple(scale))
+        except ValueError as error:
+            self.missing[mesh.filename] = str(error)
+            return None
+
+    def warn(self, source: Path) -> None:
+        """One warning for all meshes of a file."""
+        if not self.missing:
+            return
+        shown = [f"{name} ({problem})" for name, problem in list(self.missing.items())[:3]]
+        more = f" and {len(self.missing) - 3} more" if len(self.missing) > 3 else ""
+        warnings.warn(
+            f"{source}: {len(self.missing)} collision meshes are left out: {', '.join(shown)}{more}; "
+            "for package:// names give package_dirs=[...], or load with meshes=False",
+            ModelWarning,
+            stacklevel=2,
+        )
+
+
+def read_link(link: yourdfpy.Link, element: etree._Element, meshes: MeshFinder) -> Link:
+    """One link; `element` is where yourdfpy read it."""
+    pairs = zip(link.collisions, element.iterfind("collision"), strict=True)
+    shapes = [_geom(collision, shape.find("geometry/*").tag, meshes) for collision, shape in pairs]
+    geoms = [shape for shape in shapes if shape is not None]
+    if link.inertial is None:
+        return Link(link.name, geoms=geoms)
+    R = rotation(link.inertial.origin)
+    com, _ = position_and_quaternion(link.inertial.origin)
+    inertia = R @ link.inertial.inertia @ R.T
+    return Link(link.name, link.inertial.mass, com, (inertia + inertia.T) / 2, geoms)
+
+
+def _geom(collision: yourdfpy.Collision, shape: str, meshes: MeshFinder) -> Geom | None:
+    """A collision shape with our sizes (half lengths); None for a mesh that is not there."""
+    geometry = collision.geometry
+    points = None
+    if shape == "sphere":
+        size = (geometry.sphere.radius,)
+    elif shape == "box":
+        size = geometry.box.size / 2
+    elif shape in ("cylinder", "capsule"):
+        size = (geometry.cylinder.radius, geometry.cylinder.length / 2)
+    else:
+        shape, size, points = "points", (), meshes.points(geometry.mesh)
+        if points is None:
+            return None
+    position, quaternion = position_and_quaternion(collision.origin)
+    return Geom(shape, size, position, quaternion, points=points, name=collision.name or "")

@@ -1,0 +1,30 @@
+"""The classical Runge-Kutta method on (q, qd), quaternions brought back to unit length at the end.
+
+In the space of plain numbers dq/dt = rate(q, qd) is smooth and keeps the length of quaternions, so the
+method has its full order; the projection only moves the result by its own error.
+"""
+
+import jax
+
+from ...dynamics import configuration_rate, project
+from ...model import State
+from .interface import Integrator
+
+
+class RungeKutta4(Integrator):
+    """Fourth order."""
+
+    def __call__(self, model, acceleration, state, dt):
+        def slope(state):
+            return State(configuration_rate(model, state.q, state.qd), acceleration(state.q, state.qd))
+
+        def moved(slope, h):
+            return jax.tree.map(lambda x, dx: x + h * dx, state, slope)
+
+        k1 = slope(state)
+        k2 = slope(moved(k1, dt / 2))
+        k3 = slope(moved(k2, dt / 2))
+        k4 = slope(moved(k3, dt))
+        mean = jax.tree.map(lambda a, b, c, d: (a + 2 * b + 2 * c + d) / 6, k1, k2, k3, k4)
+        end = moved(mean, dt)
+        return State(project(model, end.q), end.qd)
