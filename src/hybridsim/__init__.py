@@ -1,1 +1,104 @@
-"""HybridSim."""
+"""HybridSim: a differentiable simulator of articulated rigid bodies whose parameters and networks are
+identified together from measured motion.
+
+    import hybridsim as hs
+
+    model = hs.load("arm.urdf")
+    q, qd = model.rest()
+    trajectory = hs.rollout(model, (q, qd), dt=1e-3, steps=500)
+"""
+
+from .dynamics import (
+    Energy,
+    Momentum,
+    Poses,
+    bias_force,
+    centre_of_mass,
+    configuration_rate,
+    energy,
+    forward_dynamics,
+    forward_kinematics,
+    inverse_dynamics,
+    jacobian,
+    mass_matrix,
+    momentum,
+)
+from .load import load, save
+from .model import (
+    Actuator,
+    Geom,
+    Joint,
+    Link,
+    Mimic,
+    Model,
+    ModelError,
+    ModelWarning,
+    State,
+    build,
+    chain,
+    free_body,
+    ground,
+    prefixed,
+    solid,
+    world,
+)
+from .simulate import (
+    Control,
+    DivergedError,
+    ImplicitDamping,
+    Rollout,
+    RungeKutta4,
+    SemiImplicitEuler,
+    acceleration,
+    passive_forces,
+    rollout,
+    step,
+)
+from .spatial import Transform, from_log_cholesky, to_log_cholesky
+
+__all__ = [
+    "Actuator",
+    "Control",
+    "DivergedError",
+    "Energy",
+    "Geom",
+    "ImplicitDamping",
+    "Joint",
+    "Link",
+    "Mimic",
+    "Model",
+    "ModelError",
+    "ModelWarning",
+    "Momentum",
+    "Poses",
+    "Rollout",
+    "RungeKutta4",
+    "SemiImplicitEuler",
+    "State",
+    "Transform",
+    "acceleration",
+    "bias_force",
+    "build",
+    "centre_of_mass",
+    "chain",
+    "configuration_rate",
+    "energy",
+    "forward_dynamics",
+    "forward_kinematics",
+    "free_body",
+    "from_log_cholesky",
+    "ground",
+    "inverse_dynamics",
+    "jacobian",
+    "load",
+    "mass_matrix",
+    "momentum",
+    "passive_forces",
+    "prefixed",
+    "rollout",
+    "save",
+    "solid",
+    "step",
+    "to_log_cholesky",
+    "world",
+]

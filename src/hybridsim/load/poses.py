@@ -28,3 +28,7 @@ def roll_pitch_yaw(quaternion: np.ndarray) -> np.ndarray:
     pitch = np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
     roll = np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
     return np.array([roll, pitch, yaw])
+
+
+def matrix_from_rpy(rpy: np.ndarray) -> np.ndarray:
+    return Rotation.from_euler("xyz", rpy).as_matrix()

@@ -5,9 +5,11 @@ from .errors import ModelError, ModelWarning
 from .geometry import SHAPES, Geometry
 from .joints import KINDS, Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute, Spherical
 from .model import Actuators, Joints, Links, Model
+from .solids import chain, free_body, ground, solid
 from .spec import WORLD, Actuator, Geom, Joint, Link, Mimic, Spec
 from .state import State
 from .topology import Topology
+from .world import prefixed, world
 
 __all__ = [
     "KINDS",
@@ -38,4 +40,10 @@ __all__ = [
     "Topology",
     "build",
     "build_spec",
+    "chain",
+    "free_body",
+    "ground",
+    "prefixed",
+    "solid",
+    "world",
 ]

@@ -1,0 +1,71 @@
+"""The numbers of a model by name, and which of them differ between two models of the same mechanism."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model import Geometry, Model
+
+
+class Name(NamedTuple):
+    """Such as link/forearm/mass."""
+
+    what: str
+    owner: str
+    field: str
+
+    def __str__(self) -> str:
+        return "/".join(part for part in self if part)
+
+
+def named_numbers(model: Model) -> dict[Name, np.ndarray]:
+    """Every number that a file may hold. Shapes are called by link and count, meshes left out."""
+    topology, joints = model.topology, model.joints
+    table = {Name("gravity", "", ""): model.gravity, Name("timestep", "", ""): model.timestep}
+
+    def add(what: str, owner: str, record, fields: str, rows) -> None:
+        for field in fields.split():
+            if (values := getattr(record, field)) is not None:
+                table[Name(what, owner, field)] = values[rows]
+
+    for i, link in enumerate(topology.link_names):
+        add("link", link, model.links, "mass com inertia", i)
+    for i, joint in enumerate(topology.joint_names):
+        add("joint", joint, joints, "position quaternion anchor", i)
+        if topology.kinds[i].nv:
+            add("joint", joint, joints, "axis", i)
+        if topology.mimics[i] >= 0:
+            add("joint", joint, joints, "mimic_ratio mimic_offset", i)
+        dofs = "damping friction friction_speed stiffness armature lower upper effort"
+        add("joint", joint, joints, dofs, topology.v_slices[i])
+        add("joint", joint, joints, "rest spring_rest", topology.q_slices[i])
+    for shape, i in primitive_rows(model.geometry, topology.link_names).items():
+        add("shape", shape, model.geometry, "position quaternion size friction", i)
+    for i, actuator in enumerate(model.actuators.names):
+        add("actuator", actuator, model.actuators, "gain bias gear command_range force_range", i)
+    return {name: np.asarray(value) for name, value in table.items()}
+
+
+def primitive_rows(geometry: Geometry, link_names: tuple[str, ...]) -> dict[str, int]:
+    """From LINK/COUNT to the row of each shape that is not a mesh."""
+    rows: dict[str, int] = {}
+    counts: dict[int, int] = {}
+    for i, (shape, link) in enumerate(zip(geometry.shapes, geometry.links, strict=True)):
+        if shape != "points":
+            counts[link] = counts.get(link, -1) + 1
+            rows[f"{link_names[link] if link >= 0 else 'world'}/{counts[link]}"] = i
+    return rows
+
+
+def differences(new: dict[Name, np.ndarray], old: dict[Name, np.ndarray], tolerance: float = 0.0) -> list[Name]:
+    """Names of the numbers in `new` that `old` lacks or gives otherwise, beyond a relative tolerance."""
+    return [name for name, value in new.items() if name not in old or not _same(name, value, old[name], tolerance)]
+
+
+def _same(name: Name, new: np.ndarray, old: np.ndarray, tolerance: float) -> bool:
+    old = old.astype(new.dtype)  # a model in single precision equals its file to single precision
+    if name.field == "quaternion":
+        new, old = new / np.linalg.norm(new), old / np.linalg.norm(old)
+        old = old * (-1 if new @ old < 0 else 1)
+    scale = np.max(np.abs(new[np.isfinite(new)]), initial=0.0)
+    return new.shape == old.shape and bool(np.all((new == old) | (np.abs(new - old) <= tolerance * scale)))

@@ -1,0 +1,197 @@
+"""An MJCF file as MuJoCo's own compiler understands it, without what only the eye needs.
+
+MuJoCo reads every mesh and texture that a file names and gives up where one is missing. Textures, materials,
+skins, sensors and keyframes say nothing about the motion, and most meshes are only drawn: they are not read.
+"""
+
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from ..model import ModelError
+from .xml import parse_xml
+
+# A tetrahedron stands in for every mesh whose shape does not matter.
+_CORNERS = np.array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1.0])
+_FACES = np.array([0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3])
+
+_FIXES = (
+    ("model type", "a fragment is loaded by the file that includes it; give that one"),
+    ("opening file", "put the file there, or correct its path"),
+    ("mass and inertia of moving", "give the body an <inertial> or a geom with mass; is the unit kg?"),
+    ("A + B >= C", 'correct the inertia, or let MuJoCo change it: <compiler balanceinertia="true"/>'),
+    ("free joint can only", "move the body to <worldbody>, or give it another joint"),
+    ("repeated name", "rename one of the two"),
+    ("decod", "is it a Git LFS pointer instead of the file itself?"),
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A compiled file: `model` has the numbers, `spec` what was written, `notes` what was left out on the way."""
+
+    path: Path
+    spec: mujoco.MjSpec
+    model: mujoco.MjModel
+    notes: tuple[str, ...]
+
+    def off(self, *flags: str) -> bool:
+        """Does the file switch one of these parts of the physics off (<option><flag NAME="disable"/>)?"""
+        names = [f"mjDSBL_{flag.upper()}" for flag in flags]
+        bits = mujoco.mjtDisableBit.__members__
+        return any(self.model.opt.disableflags & bits[name] for name in names if name in bits)
+
+
+def open_mjcf(path: Path) -> Source:
+    """Parse and compile. Raises `ModelError` with MuJoCo's own words where it refuses the file."""
+    for file in included_files(path):
+        parse_xml(file)
+    spec = _parse(path)
+    pairs = [pair.name or f"{pair.geomname1} with {pair.geomname2}" for pair in spec.pairs]
+    _leave_out_what_does_not_move(spec)
+    _leave_out_drawn_meshes(spec)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model, missing = _compile(path, spec)
+    notes = [listed("contact pair", pairs), listed("files not found, shapes left out", missing)]
+    notes += [f"MuJoCo says: {warning.message}" for warning in caught]
+    return Source(path, spec, model, tuple(note for note in notes if note))
+
+
+def listed(what: str, names: list[str]) -> str:
+    """`equality: 3 (a, b, c)`; empty if there are none."""
+    if not names:
+        return ""
+    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    return f"{what}: {len(names)} ({shown})"
+
+
+def included_files(path: Path) -> Iterator[Path]:
+    """The file and all that it includes, in order. MuJoCo looks beside the main file, then beside the including one."""
+    seen: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        yield file
+        names = [element.get("file", "") for element in parse_xml(file).iter("include")]
+        found = [find_include(path, file, name) for name in names]
+        waiting += [inner for inner in reversed(found) if inner]
+
+
+def find_include(main: Path, including: Path, name: str) -> Path | None:
+    candidates = [main.parent / name, including.parent / name]
+    return next((file for file in candidates if name and file.is_file()), None)
+
+
+def _parse(path: Path) -> mujoco.MjSpec:
+    try:
+        return mujoco.MjSpec.from_file(str(path))
+    except ValueError as error:
+        raise _refusal(path, error) from None
+
+
+def _refusal(path: Path, error: Exception) -> ModelError:
+    message = " ".join(str(error).split())
+    fixes = [fix for part, fix in _FIXES if part in message]
+    return ModelError(f"{path}: MuJoCo refuses it: {message}" + (f"; {fixes[0]}" if fixes else ""))
+
+
+def _leave_out_what_does_not_move(spec: mujoco.MjSpec) -> None:
+    for element in [*spec.geoms, *spec.sites, *spec.tendons, *spec.meshes, *spec.flexes]:
+        element.material = ""
+    unused = [spec.textures, spec.materials, spec.skins, spec.sensors, spec.keys, spec.pairs]
+    for element in [element for elements in unused for element in elements]:
+        spec.delete(element)
+    spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
+    # A fused body would lose its name; kept apart it costs nothing here.
+    spec.compiler.fusestatic = False
+
+
+def _leave_out_drawn_meshes(spec: mujoco.MjSpec) -> None:
+    """Give every mesh a stand-in that neither collides nor weighs anything."""
+    needed = {geom.meshname for geom in spec.geoms if _collides(geom) or _weighs(spec, geom)}
+    for mesh in spec.meshes:
+        if mesh.file and mesh.name not in needed:
+            _stand_in(mesh)
+
+
+def _collides(geom) -> bool:
+    return bool(geom.contype or geom.conaffinity)
+
+
+def _weighs(spec: mujoco.MjSpec, geom) -> bool:
+    """Does MuJoCo infer the inertia of a body from this geom?"""
+    body, compiler = geom.parent, getattr(geom, "compiler", spec.compiler)
+    rule = compiler.inertiafromgeom
+    inferred = rule == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE or (
+        rule == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO and not body.explicitinertial
+    )
+    low, high = compiler.inertiagrouprange
+    weight = geom.density if np.isnan(geom.mass) else geom.mass
+    return inferred and low <= geom.group <= high and weight != 0 and body.name != "world"
+
+
+def _stand_in(mesh) -> None:
+    mesh.file = ""
+    mesh.uservert, mesh.userface = _CORNERS, _FACES
+
+
+def _compile(path: Path, spec: mujoco.MjSpec) -> tuple[mujoco.MjModel, list[str]]:
+    """The compiled model, and the files without which it had to be compiled."""
+    missing: list[str] = []
+    while True:
+        try:
+            return spec.compile(), missing
+        except ValueError as error:
+            file = _missing_file(error)
+            if not file or not _do_without(path, spec, file):
+                raise _refusal(path, error) from None
+            missing.append(file)
+
+
+def _missing_file(error: Exception) -> str:
+    match = re.search(r"opening file '(.+?)'", str(error))
+    return Path(match[1]).name if match else ""
+
+
+def _do_without(path: Path, spec: mujoco.MjSpec, file: str) -> bool:
+    """Leave out the shapes that need a file; False if nothing that can be spared names it."""
+    meshes = [mesh for mesh in spec.meshes if Path(mesh.file).name == file]
+    fields = [field for field in spec.hfields if Path(field.file).name == file]
+    names = {mesh.name for mesh in meshes}
+    for geom in spec.geoms:
+        if geom.meshname in names:
+            _refuse_if_weight_is_missing(path, spec, geom, file)
+            geom.contype = geom.conaffinity = 0
+            geom.mass = 0
+    for mesh in meshes:
+        _stand_in(mesh)
+    for field in fields:
+        field.file, field.nrow, field.ncol, field.userdata = "", 2, 2, np.zeros(4)
+    return bool(meshes or fields)
+
+
+def _refuse_if_weight_is_missing(path: Path, spec: mujoco.MjSpec, geom, file: str) -> None:
+    body = geom.parent
+    if _weighs(spec, geom) and _moves(body):
+        raise ModelError(
+            f"{path}, {body.info}: body {body.name!r} takes its inertia from the mesh file {file}, which was not found; "
+            "put the file there, or give the body an <inertial>"
+        )
+
+
+def _moves(body) -> bool:
+    """Is there a joint between this body and the world?"""
+    while body is not None and body.name != "world":
+        if body.joints:
+            return True
+        body = body.parent
+    return False

@@ -1,0 +1,105 @@
+"""What in an MJCF file changes the motion and is not simulated: listed, never dropped in silence."""
+
+import mujoco
+import numpy as np
+
+from .mjcf_bodies import BALL, FREE, HINGE, SLIDE, Names, collides
+from .mjcf_source import Source, listed
+
+_NOT_CONVEX = (mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
+
+
+def unsupported(source: Source, called: Names) -> list[str]:
+    """One entry a kind of element, with names."""
+    notes = [
+        listed("equality", _equalities(source.model)),
+        listed("tendon", _tendons(source.model)),
+        *_bodies(source.model, called),
+        *_joints(source.model, called),
+        *_shapes(source, called),
+        *_medium(source),
+    ]
+    return [note for note in notes if note]
+
+
+def _equalities(m: mujoco.MjModel) -> list[str]:
+    kinds = [mujoco.mjtEq(int(kind)).name.removeprefix("mjEQ_").lower() for kind in m.eq_type]
+    return [f"{kinds[i]} {m.eq(i).name}".strip() for i in range(m.neq) if m.eq_active0[i]]
+
+
+def _tendons(m: mujoco.MjModel) -> list[str]:
+    """Those that pull by themselves; of the others only their actuators matter."""
+    effects = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "frictionloss", "armature", "limited")
+    return [f"{m.tendon(i).name or i}" for i in range(m.ntendon) if any(_any(m, f"tendon_{e}", i) for e in effects)]
+
+
+def _bodies(m: mujoco.MjModel, called: Names) -> list[str]:
+    def where(field: str) -> list[str]:
+        return [called.bodies[i] for i in range(1, m.nbody) if _any(m, field, i)]
+
+    mocap = [called.bodies[i] for i in np.flatnonzero(m.body_mocapid >= 0)]
+    plugins = [called.bodies[i] for i in np.flatnonzero(m.body_plugin >= 0)]
+    notes = [listed("gravcomp", where("body_gravcomp")), listed("mocap body, held fixed", mocap)]
+    return [*notes, listed("body plugin", plugins)]
+
+
+def _joints(m: mujoco.MjModel, called: Names) -> list[str]:
+    kinds = m.jnt_type
+
+    def where(*fields: str, among=(HINGE, SLIDE, BALL, FREE)) -> list[str]:
+        return [
+            name
+            for i, name in enumerate(called.joints)
+            if kinds[i] in among and any(_any(m, f, m.jnt_dofadr[i] if f.startswith("dof_") else i) for f in fields)
+        ]
+
+    uneven = [
+        name
+        for i, name in enumerate(called.joints)
+        if m.jnt_actfrclimited[i] and m.jnt_actfrcrange[i, 0] != -m.jnt_actfrcrange[i, 1]
+    ]
+    return [
+        listed("joint stiffness polynomial, linear part used", where("jnt_stiffnesspoly")),
+        listed("joint damping polynomial, linear part used", where("dof_dampingpoly")),
+        listed("joint springyield", where("jnt_springyield")),
+        listed("limit of a ball joint", where("jnt_limited", among=(BALL,))),
+        listed("uneven actuatorfrcrange, larger side used", uneven),
+    ]
+
+
+def _shapes(source: Source, called: Names) -> list[str]:
+    m = source.model
+    touching = [i for i in range(m.ngeom) if collides(source, i)]
+
+    def where(test) -> list[str]:
+        return [m.geom(i).name or f"in {called.bodies[m.geom_bodyid[i]]}" for i in touching if test(i)]
+
+    return [
+        listed("hfield or sdf shape", where(lambda i: m.geom_type[i] in _NOT_CONVEX)),
+        listed("geom adhesion", where(lambda i: _any(m, "geom_adhesion", i))),
+        listed("geom surface velocity", where(lambda i: _any(m, "geom_surfacevel", i))),
+        listed("flex", [m.flex(i).name or str(i) for i in range(m.nflex)]),
+        listed("contact exclude", _excludes(m, called)),
+    ]
+
+
+def _excludes(m: mujoco.MjModel, called: Names) -> list[str]:
+    pairs = [(signature >> 16, signature & 0xFFFF) for signature in m.exclude_signature.tolist()]
+    return [f"{called.bodies[a]} with {called.bodies[b]}" for a, b in pairs]
+
+
+def _medium(source: Source) -> list[str]:
+    m = source.model
+    notes = []
+    if m.opt.density or m.opt.viscosity:
+        wind = " ".join(f"{x:g}" for x in m.opt.wind)
+        notes.append(f"fluid: density {m.opt.density:g}, viscosity {m.opt.viscosity:g}, wind {wind}")
+    if source.off("filterparent"):
+        notes.append('flag filterparent="disable"')
+    return notes
+
+
+def _any(m: mujoco.MjModel, field: str, i: int) -> bool:
+    """Is a number of element i other than zero? False for fields that this version of MuJoCo does not have."""
+    values = getattr(m, field, None)
+    return values is not None and bool(np.any(values[i]))

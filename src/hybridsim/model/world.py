@@ -1,0 +1,131 @@
+"""Several mechanisms in one world: a model again."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .errors import ModelError
+from .geometry import Geometry
+from .model import Actuators, Joints, Links, Model
+from .topology import Topology
+
+
+def world(*models: Model) -> Model:
+    """All mechanisms of `models` in one model, in that order. Gravity and time step are the first's."""
+    if not models:
+        raise ModelError("a world needs at least one model")
+    for what in ("link", "joint", "actuator"):
+        seen: dict[str, int] = {}
+        for i, model in enumerate(models):
+            for name in _names(model, what):
+                if name in seen:
+                    raise ModelError(
+                        f"models {seen[name]} and {i} of this world both have a {what} called {name!r}; "
+                        'rename one of them, for example by hs.prefixed(model, "left/")'
+                    )
+                seen[name] = i
+    link_offsets = _offsets([len(m.link_names) for m in models])
+    joint_offsets = _offsets([len(m.joint_names) for m in models])
+    return Model(
+        links=Links(**_joined([m.links for m in models], _fields(Links))),
+        joints=Joints(**_joined([_with_all_fields(m.joints, models) for m in models], _fields(Joints))),
+        geometry=_geometry(models, link_offsets),
+        actuators=_actuators(models, joint_offsets),
+        gravity=models[0].gravity,
+        timestep=models[0].timestep,
+        topology=_topology(models, joint_offsets),
+    )
+
+
+def prefixed(model: Model, prefix: str) -> Model:
+    """The same model with `prefix` before the names of all links, joints, shapes and actuators."""
+
+    def rename(names):
+        return tuple(prefix + name for name in names)
+
+    t = model.topology
+    topology = dataclasses.replace(t, joint_names=rename(t.joint_names), link_names=rename(t.link_names))
+    geometry = dataclasses.replace(model.geometry, names=rename(model.geometry.names))
+    actuators = dataclasses.replace(model.actuators, names=rename(model.actuators.names))
+    return dataclasses.replace(model, topology=topology, geometry=geometry, actuators=actuators)
+
+
+def _names(model: Model, what: str) -> tuple[str, ...]:
+    return {"link": model.link_names, "joint": model.joint_names, "actuator": model.actuators.names}[what]
+
+
+def _fields(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls))
+
+
+def _with_all_fields(joints: Joints, models: tuple[Model, ...]) -> Joints:
+    """Fields that are None here but present in another model, filled with what None stands for."""
+    count = len(joints.axis)
+    fill = {
+        "anchor": np.zeros((count, 3)),
+        "mimic_ratio": np.ones(count),
+        "mimic_offset": np.zeros(count),
+    }
+    wanted = {
+        name: value
+        for name, value in fill.items()
+        if getattr(joints, name) is None and any(getattr(m.joints, name) is not None for m in models)
+    }
+    return dataclasses.replace(joints, **wanted)
+
+
+def _joined(parts: list, names: tuple[str, ...]) -> dict:
+    """Array fields, concatenated over the models; traced arrays are welcome."""
+    fields = {}
+    for name in names:
+        arrays = [getattr(part, name) for part in parts]
+        traced = any(isinstance(x, jax.Array) for x in arrays)
+        fields[name] = None if arrays[0] is None else (jnp if traced else np).concatenate(arrays)
+    return fields
+
+
+def _geometry(models: tuple[Model, ...], offsets: list[int]) -> Geometry:
+    parts = [m.geometry for m in models]
+    names: list[str] = []
+    for i, part in enumerate(parts):
+        names += [name if name not in names else f"{name}/{i}" for name in part.names]
+    return Geometry(
+        **_joined(parts, ("position", "quaternion", "size", "friction")),
+        points=sum((part.points for part in parts), ()),
+        names=tuple(names),
+        shapes=sum((part.shapes for part in parts), ()),
+        links=_shifted([part.links for part in parts], offsets),
+        groups=sum((part.groups for part in parts), ()),
+    )
+
+
+def _actuators(models: tuple[Model, ...], offsets: list[int]) -> Actuators:
+    parts = [m.actuators for m in models]
+    return Actuators(
+        **_joined(parts, ("gain", "bias", "gear", "command_range", "force_range")),
+        names=sum((part.names for part in parts), ()),
+        joints=_shifted([part.joints for part in parts], offsets),
+    )
+
+
+def _topology(models: tuple[Model, ...], offsets: list[int]) -> Topology:
+    parts = [m.topology for m in models]
+    return Topology(
+        joint_names=sum((t.joint_names for t in parts), ()),
+        kinds=sum((t.kinds for t in parts), ()),
+        parents=_shifted([t.parents for t in parts], offsets),
+        link_names=sum((t.link_names for t in parts), ()),
+        link_joints=_shifted([t.link_joints for t in parts], offsets),
+        mimics=_shifted([t.mimics for t in parts], offsets),
+    )
+
+
+def _shifted(parts: list[tuple[int, ...]], offsets: list[int]) -> tuple[int, ...]:
+    """Indices into each model as indices into the world; -1 stays -1."""
+    return tuple(i + offset if i >= 0 else -1 for part, offset in zip(parts, offsets, strict=True) for i in part)
+
+
+def _offsets(counts: list[int]) -> list[int]:
+    return [sum(counts[:i]) for i in range(len(counts))]
