@@ -24,12 +24,19 @@ class Level:
     """Number of nodes in the level above (for the first level: 1, the world)."""
 
 
+# Shorter runs are written out: straight-line code runs faster, and its length does not hurt yet.
+SHORTEST_RUN = 20
+
+
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """A forest of parent indices, cut into levels."""
+    """A forest of parent indices, cut into levels, and these into runs.
 
-    parents: np.ndarray
+    Within a run every node's parent has the same place in the level above; most runs are one level long.
+    """
+
     levels: tuple[Level, ...]
+    runs: tuple[tuple[Level, ...], ...]
 
     @classmethod
     def of(cls, parents: np.ndarray) -> "Forest":
@@ -47,7 +54,20 @@ class Forest:
             level_parents = [slot[parents[i]] if parents[i] >= 0 else 0 for i in nodes]
             levels.append(Level(np.array(nodes), np.array(level_parents), above))
             above = len(nodes)
-        return cls(np.asarray(parents, dtype=int), tuple(levels))
+        return cls(tuple(levels), _runs(levels))
+
+
+def _runs(levels: list[Level]) -> tuple[tuple[Level, ...], ...]:
+    straight: list[list[Level]] = []
+    for level in levels:
+        if straight and level.above == len(level.nodes) and np.array_equal(level.parents, np.arange(level.above)):
+            straight[-1].append(level)
+        else:
+            straight.append([level])
+    runs: list[tuple[Level, ...]] = []
+    for run in straight:
+        runs += [tuple(run)] if len(run) >= SHORTEST_RUN else [(level,) for level in run]
+    return tuple(runs)
 
 
 @dataclass(frozen=True, eq=False)

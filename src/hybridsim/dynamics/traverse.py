@@ -1,4 +1,8 @@
-"""Walks over a forest, one array operation a level: outward from the roots, inward from the leaves."""
+"""Walks over a forest, one array operation a level: outward from the roots, inward from the leaves.
+
+A long run of levels in which every node has one child is a `lax.scan`, so that the program of a snake of 100
+links is as short as that of an arm.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from ..spatial import add_at, pick
-from .layout import Forest, Level
+from .layout import Forest
 
 Tree = Any
 """A pytree of arrays with one row a node."""
@@ -48,12 +52,24 @@ def outward(forest: Forest, step: Callable[..., Tree], world: Tree, *inputs: Tre
 
     `world` is the value of the roots' parent, with one row.
     """
-    values, above = [], world
-    for level in forest.levels:
-        parent = jax.tree.map(lambda x, level=level: take(x, level.parents), above)
-        above = step(parent, *_rows(inputs, level))
+    values, places, above = [], [], world
+    for run in forest.runs:
+        first = run[0]
+        parent = jax.tree.map(lambda x, first=first: take(x, first.parents), above)
+        above = step(parent, *_rows(inputs, first.nodes))
         values.append(above)
-    return put_together(values, [level.nodes for level in forest.levels])
+        places.append(first.nodes)
+        if len(run) > 1:
+
+            def next_level(above, inputs):
+                value = step(above, *inputs)
+                return value, value
+
+            nodes = np.stack([level.nodes for level in run[1:]])
+            above, rest = lax.scan(next_level, above, _rows(inputs, nodes))
+            values.append(_flat(rest))
+            places.append(nodes.ravel())
+    return put_together(values, places)
 
 
 def inward(forest: Forest, step: Callable[..., tuple[Tree, Tree]], *inputs: Tree) -> Tree:
@@ -61,12 +77,24 @@ def inward(forest: Forest, step: Callable[..., tuple[Tree, Tree]], *inputs: Tree
 
     At a level where only some nodes have children the others receive zero.
     """
-    values, received = [], None
-    for level in reversed(forest.levels):
-        value, passed = step(received, *_rows(inputs, level))
+    values, places, received = [], [], None
+    for run in reversed(forest.runs):
+        last, first = run[-1], run[0]
+        value, received = step(received, *_rows(inputs, last.nodes))
         values.append(value)
-        received = jax.tree.map(lambda x, level=level: add_up(x, level.parents, level.above), passed)
-    return put_together(values, [level.nodes for level in reversed(forest.levels)])
+        places.append(last.nodes)
+        if len(run) > 1:
+
+            def next_level(received, inputs):
+                value, passed = step(received, *inputs)
+                return passed, value
+
+            nodes = np.stack([level.nodes for level in run[:-1]])
+            received, rest = lax.scan(next_level, received, _rows(inputs, nodes), reverse=True)
+            values.append(_flat(rest))
+            places.append(nodes.ravel())
+        received = jax.tree.map(lambda x, first=first: add_up(x, first.parents, first.above), received)
+    return put_together(values, places)
 
 
 def sum_outward(forest: Forest, x):
@@ -88,5 +116,10 @@ def sum_inward(forest: Forest, x: Tree) -> Tree:
     return inward(forest, step, x)
 
 
-def _rows(inputs: tuple[Tree, ...], level: Level) -> list[Tree]:
-    return [jax.tree.map(lambda x: take(x, level.nodes), tree) for tree in inputs]
+def _rows(inputs: tuple[Tree, ...], nodes: np.ndarray) -> tuple[Tree, ...]:
+    return jax.tree.map(lambda x: rows(x, nodes), inputs)
+
+
+def _flat(values: Tree) -> Tree:
+    """Rows of several levels as rows."""
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), values)

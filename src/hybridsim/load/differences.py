@@ -68,4 +68,4 @@ def _same(name: Name, new: np.ndarray, old: np.ndarray, tolerance: float) -> boo
         new, old = new / np.linalg.norm(new), old / np.linalg.norm(old)
         old = old * (-1 if new @ old < 0 else 1)
     scale = np.max(np.abs(new[np.isfinite(new)]), initial=0.0)
-    return new.shape == old.shape and bool(np.all((new == old) | (np.abs(new - old) <= tolerance * scale)))
+    return new.shape == old.shape and np.allclose(new, old, rtol=0, atol=tolerance * scale)

@@ -15,6 +15,7 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
+from ..model import ModelError
 from .xml import parse_xml
 
 _QUOTED = r"""(?:"[^"]*"|'[^']*')"""
@@ -49,6 +50,8 @@ class Document:
 
     def write(self, path: Path, check: Callable[[Path], None]) -> None:
         """The text into a file, all or nothing: `check` is called with a temporary file, and may raise."""
+        if not path.parent.is_dir():
+            raise ModelError(f"{path}: its folder does not exist; make it first")
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=path.suffix)
         temporary = Path(name)
         try:

@@ -7,8 +7,6 @@ from ..model import Actuator
 from .mjcf_bodies import BALL, FREE, HINGE, SLIDE, Names, output_of, unused
 from .mjcf_source import Source
 
-_TRANSMISSION, _DYNAMICS, _GAIN, _BIAS = mujoco.mjtTrn, mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
-
 
 def read_actuators(source: Source, called: Names) -> tuple[list[Actuator], list[str]]:
     """The actuators that can be simulated, and the others with what is wrong with each."""
@@ -21,7 +19,7 @@ def read_actuators(source: Source, called: Names) -> tuple[list[Actuator], list[
             others.append(f"{m.actuator(i).name or f'number {i}'}: {problem}")
         else:
             joint = called.joints[m.actuator_trnid[i, 0]]
-            kind = "motor" if m.actuator_biastype[i] == _BIAS.mjBIAS_NONE else "servo"
+            kind = "motor" if _word(mujoco.mjtBias, m.actuator_biastype[i]) == "none" else "servo"
             name = m.actuator(i).name or unused(f"{joint}_{kind}", taken)
             records.append(_actuator(source, i, name, joint))
     return records, others
@@ -34,19 +32,24 @@ def _problem(source: Source, i: int) -> str:
         return "switched off"
     if m.actuator_plugin[i] >= 0:
         return "plugin"
-    transmission = _word(_TRANSMISSION, m.actuator_trntype[i])
+    transmission = _word(mujoco.mjtTrn, m.actuator_trntype[i])
     if transmission not in ("joint", "jointinparent"):
         return f"{transmission} transmission"
-    if problem := _joint_problem(m, i, transmission):
-        return problem
-    if m.actuator_dyntype[i] != _DYNAMICS.mjDYN_NONE:
-        return f"{_word(_DYNAMICS, m.actuator_dyntype[i])} dynamics"
-    if m.actuator_gaintype[i] not in (_GAIN.mjGAIN_FIXED, _GAIN.mjGAIN_AFFINE):
-        return f"{_word(_GAIN, m.actuator_gaintype[i])} gain"
-    if m.actuator_gaintype[i] == _GAIN.mjGAIN_AFFINE and np.any(m.actuator_gainprm[i, 1:3]):
+    return _joint_problem(m, i, transmission) or _law_problem(m, i)
+
+
+def _law_problem(m: mujoco.MjModel, i: int) -> str:
+    dynamics = _word(mujoco.mjtDyn, m.actuator_dyntype[i])
+    gain = _word(mujoco.mjtGain, m.actuator_gaintype[i])
+    bias = _word(mujoco.mjtBias, m.actuator_biastype[i])
+    if dynamics != "none":
+        return f"{dynamics} dynamics"
+    if gain not in ("fixed", "affine"):
+        return f"{gain} gain"
+    if gain == "affine" and np.any(m.actuator_gainprm[i, 1:3]):
         return "gain that depends on the motion"
-    if m.actuator_biastype[i] not in (_BIAS.mjBIAS_NONE, _BIAS.mjBIAS_AFFINE):
-        return f"{_word(_BIAS, m.actuator_biastype[i])} bias"
+    if bias not in ("none", "affine"):
+        return f"{bias} bias"
     delay = getattr(m, "actuator_delay", None)
     return "delay" if delay is not None and delay[i] > 0 else ""
 
@@ -69,7 +72,7 @@ def _actuator(source: Source, i: int, name: str, joint: str) -> Actuator:
     kind, gear = m.jnt_type[m.actuator_trnid[i, 0]], m.actuator_gear[output_of(m, i)]
     control = int(m.actuator_ctrladr[i]) if hasattr(m, "actuator_ctrladr") else i
     clipped = m.actuator_ctrllimited[control] and not source.off("clampctrl")
-    affine = m.actuator_biastype[i] == _BIAS.mjBIAS_AFFINE
+    affine = _word(mujoco.mjtBias, m.actuator_biastype[i]) == "affine"
     gears = {HINGE: gear[0], SLIDE: gear[0], BALL: gear[:3].copy(), FREE: gear[[3, 4, 5, 0, 1, 2]]}
     return Actuator(
         name,

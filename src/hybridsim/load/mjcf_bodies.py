@@ -155,7 +155,7 @@ def rotors(model: mujoco.MjModel, joint: int) -> Rotors:
     """Armature and damping of a motor are seen at the joint times its gear squared (recent MuJoCo only)."""
     if not hasattr(model, "actuator_armature") or model.jnt_type[joint] not in (HINGE, SLIDE):
         return Rotors(0.0, 0.0)
-    on_joint = np.isin(model.actuator_trntype, (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    on_joint = np.isin(model.actuator_trntype, [int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)])
     motors = np.flatnonzero(on_joint & (model.actuator_trnid[:, 0] == joint))
     squares = np.array([model.actuator_gear[output_of(model, i), 0] ** 2 for i in motors])
     return Rotors(float(squares @ model.actuator_armature[motors]), float(squares @ model.actuator_damping[motors]))

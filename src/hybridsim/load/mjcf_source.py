@@ -51,15 +51,17 @@ def open_mjcf(path: Path) -> Source:
     """Parse and compile. Raises `ModelError` with MuJoCo's own words where it refuses the file."""
     for file in included_files(path):
         parse_xml(file)
-    spec = _parse(path)
-    pairs = [pair.name or f"{pair.geomname1} with {pair.geomname2}" for pair in spec.pairs]
-    _leave_out_what_does_not_move(spec)
-    _leave_out_drawn_meshes(spec)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        spec = _parse(path)
+        pairs = [pair.name or f"{pair.geomname1} with {pair.geomname2}" for pair in spec.pairs]
+        excludes = [exclude.name or f"{exclude.bodyname1} with {exclude.bodyname2}" for exclude in spec.excludes]
+        _leave_out_what_does_not_move(spec)
+        _leave_out_drawn_meshes(spec)
         model, missing = _compile(path, spec)
-    notes = [listed("contact pair", pairs), listed("files not found, shapes left out", missing)]
-    notes += [f"MuJoCo says: {warning.message}" for warning in caught]
+    notes = [listed("contact pair", pairs), listed("contact exclude", excludes)]
+    notes += [listed("files not found, their shapes left out", missing)]
+    notes += [f"MuJoCo says: {warning.message}" for warning in caught if "deprecated" not in str(warning.message)]
     return Source(path, spec, model, tuple(note for note in notes if note))
 
 
@@ -107,7 +109,7 @@ def _refusal(path: Path, error: Exception) -> ModelError:
 def _leave_out_what_does_not_move(spec: mujoco.MjSpec) -> None:
     for element in [*spec.geoms, *spec.sites, *spec.tendons, *spec.meshes, *spec.flexes]:
         element.material = ""
-    unused = [spec.textures, spec.materials, spec.skins, spec.sensors, spec.keys, spec.pairs]
+    unused = [spec.textures, spec.materials, spec.skins, spec.sensors, spec.keys, spec.pairs, spec.excludes]
     for element in [element for elements in unused for element in elements]:
         spec.delete(element)
     spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
@@ -147,45 +149,15 @@ def _stand_in(mesh) -> None:
 def _compile(path: Path, spec: mujoco.MjSpec) -> tuple[mujoco.MjModel, list[str]]:
     """The compiled model, and the files without which it had to be compiled."""
     missing: list[str] = []
+    heavy = {geom.meshname: geom.parent for geom in spec.geoms if _weighs(spec, geom) and _moves(geom.parent)}
     while True:
         try:
             return spec.compile(), missing
         except ValueError as error:
             file = _missing_file(error)
-            if not file or not _do_without(path, spec, file):
+            if not file or not _do_without(path, spec, file, heavy):
                 raise _refusal(path, error) from None
             missing.append(file)
-
-
-def _missing_file(error: Exception) -> str:
-    match = re.search(r"opening file '(.+?)'", str(error))
-    return Path(match[1]).name if match else ""
-
-
-def _do_without(path: Path, spec: mujoco.MjSpec, file: str) -> bool:
-    """Leave out the shapes that need a file; False if nothing that can be spared names it."""
-    meshes = [mesh for mesh in spec.meshes if Path(mesh.file).name == file]
-    fields = [field for field in spec.hfields if Path(field.file).name == file]
-    names = {mesh.name for mesh in meshes}
-    for geom in spec.geoms:
-        if geom.meshname in names:
-            _refuse_if_weight_is_missing(path, spec, geom, file)
-            geom.contype = geom.conaffinity = 0
-            geom.mass = 0
-    for mesh in meshes:
-        _stand_in(mesh)
-    for field in fields:
-        field.file, field.nrow, field.ncol, field.userdata = "", 2, 2, np.zeros(4)
-    return bool(meshes or fields)
-
-
-def _refuse_if_weight_is_missing(path: Path, spec: mujoco.MjSpec, geom, file: str) -> None:
-    body = geom.parent
-    if _weighs(spec, geom) and _moves(body):
-        raise ModelError(
-            f"{path}, {body.info}: body {body.name!r} takes its inertia from the mesh file {file}, which was not found; "
-            "put the file there, or give the body an <inertial>"
-        )
 
 
 def _moves(body) -> bool:
@@ -195,3 +167,29 @@ def _moves(body) -> bool:
             return True
         body = body.parent
     return False
+
+
+def _missing_file(error: Exception) -> str:
+    match = re.search(r"opening file '(.+?)'", str(error))
+    return Path(match[1]).name if match else ""
+
+
+def _do_without(path: Path, spec: mujoco.MjSpec, file: str, heavy: dict) -> bool:
+    """Leave out the shapes that need a file; False if nothing that can be spared names it."""
+    meshes = [mesh for mesh in spec.meshes if Path(mesh.file).name == file]
+    fields = [field for field in spec.hfields if Path(field.file).name == file]
+    for mesh in meshes:
+        if mesh.name in heavy:
+            body = heavy[mesh.name]
+            place = "" if body.info in ("", "line 0") else f", {body.info}"
+            raise ModelError(
+                f"{path}{place}: body {body.name or '(without name)'} takes its inertia from the mesh file {file}, "
+                "which was not found; put the file there, or give the body an <inertial>"
+            )
+        for geom in spec.geoms:
+            if geom.meshname == mesh.name:
+                geom.contype = geom.conaffinity = geom.mass = 0
+        _stand_in(mesh)
+    for field in fields:
+        field.file, field.nrow, field.ncol, field.userdata = "", 2, 2, np.zeros(4)
+    return bool(meshes or fields)

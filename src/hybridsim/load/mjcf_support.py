@@ -6,7 +6,7 @@ import numpy as np
 from .mjcf_bodies import BALL, FREE, HINGE, SLIDE, Names, collides
 from .mjcf_source import Source, listed
 
-_NOT_CONVEX = (mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
+_NOT_CONVEX = (int(mujoco.mjtGeom.mjGEOM_HFIELD), int(mujoco.mjtGeom.mjGEOM_SDF))
 
 
 def unsupported(source: Source, called: Names) -> list[str]:
@@ -79,13 +79,7 @@ def _shapes(source: Source, called: Names) -> list[str]:
         listed("geom adhesion", where(lambda i: _any(m, "geom_adhesion", i))),
         listed("geom surface velocity", where(lambda i: _any(m, "geom_surfacevel", i))),
         listed("flex", [m.flex(i).name or str(i) for i in range(m.nflex)]),
-        listed("contact exclude", _excludes(m, called)),
     ]
-
-
-def _excludes(m: mujoco.MjModel, called: Names) -> list[str]:
-    pairs = [(signature >> 16, signature & 0xFFFF) for signature in m.exclude_signature.tolist()]
-    return [f"{called.bodies[a]} with {called.bodies[b]}" for a, b in pairs]
 
 
 def _medium(source: Source) -> list[str]:

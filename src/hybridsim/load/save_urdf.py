@@ -1,6 +1,5 @@
 """A model's numbers into a copy of its URDF."""
 
-import math
 import re
 import warnings
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from lxml import etree
 
-from ..model import WORLD, Model, ModelError, ModelWarning, build_spec
+from ..model import Model, ModelError, ModelWarning, build_spec
 from .differences import Name, differences, named_numbers
 from .edit_xml import Document
 from .massless import fix_massless
@@ -43,7 +42,11 @@ def save_urdf(model: Model, path: Path, like: Path) -> None:
     lost: list[Name] = []
 
     def read_back(temporary: Path) -> None:
-        lost.extend(differences(numbers, named_numbers(_like(model, temporary)), _READ_BACK))
+        try:
+            loaded = _like(model, temporary)
+        except ModelError as error:
+            raise ModelError(f"{path}: not written, because loading it would fail: {error}") from None
+        lost.extend(differences(numbers, named_numbers(loaded), _READ_BACK))
 
     document.write(path, read_back)
     if lost:
@@ -138,7 +141,8 @@ class _Writer:
     def _inertia(self, inertial: etree._Element, six: np.ndarray) -> None:
         """In the file the inertia is along the axes of its <origin>."""
         origin = inertial.find("origin")
-        rpy = np.array((origin.get("rpy") if origin is not None else None or "0 0 0").split(), dtype=float)
+        text = "0 0 0" if origin is None else origin.get("rpy", "0 0 0")
+        rpy = np.array(text.split(), dtype=float)
         if np.any(rpy):
             R = matrix_from_rpy(rpy)
             tensor = R.T @ six[[0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(3, 3) @ R

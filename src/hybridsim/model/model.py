@@ -113,7 +113,8 @@ class Model(eqx.Module):
 
     def rest(self) -> tuple[Float[np.ndarray, " nq"], Float[np.ndarray, " nv"]]:
         """(q, qd) with every joint at its rest configuration and no velocity."""
-        return np.asarray(self.joints.rest)[self.topology.own_q], np.zeros(self.nv)
+        q = np.asarray(self.joints.rest)[self.topology.own_q]
+        return q, np.zeros(self.nv, dtype=q.dtype)
 
     def q_of(self, joint: str) -> slice:
         """Where a joint's configuration lies in q."""

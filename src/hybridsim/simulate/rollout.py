@@ -56,7 +56,7 @@ def rollout(
     """
     steps = _count(steps, controls)
     dt = model.timestep if dt is None else dt
-    result = _rollout(model, as_state(state), controls, dt, steps, integrator, checkpoint, named)
+    result = _rollout(model, as_state(model, state), controls, dt, steps, integrator, checkpoint, named)
     if check:
         _raise_if_diverged(model, result)
     return result

@@ -27,7 +27,7 @@ def step(
 ) -> State:
     """The state dt later (dt None: the model's own time step)."""
     dt = model.timestep if dt is None else dt
-    return advance(model, assemble(model), as_state(state), as_control(model, control), dt, integrator, named)
+    return advance(model, assemble(model), as_state(model, state), as_control(model, control), dt, integrator, named)
 
 
 @eqx.filter_jit
@@ -35,7 +35,7 @@ def acceleration(
     model: Model, state: StateLike, control: ControlLike = None, named: Named = unmarked
 ) -> Float[Array, " nv"]:
     """Joint accelerations with all that acts: actuators, springs, damping, friction, gravity."""
-    state = as_state(state)
+    state = as_state(model, state)
     return _accelerate(model, assemble(model), as_control(model, control), named, state.q, state.qd)
 
 
@@ -62,6 +62,8 @@ def _accelerate(model, mechanism, control, named, q, qd, implicit=0.0) -> Float[
     return named("joint.acceleration", accelerations(mechanism, q, qd, tau, control.wrenches, armature))
 
 
-def as_state(state: StateLike) -> State:
-    q, qd = state
-    return State(jnp.asarray(q), jnp.asarray(qd))
+def as_state(model: Model, state: StateLike) -> State:
+    """The state as arrays of the precision in which the model computes, so that every step keeps it."""
+    q, qd = (jnp.asarray(x) for x in state)
+    dtype = jnp.result_type(q, qd, model.gravity)
+    return State(q.astype(dtype), qd.astype(dtype))
