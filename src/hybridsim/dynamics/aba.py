@@ -82,23 +82,23 @@ def aba(
         if received is not None:
             I_A, p_A = I_A + received[0], p_A + received[1]
         U = jnp.einsum("nij,nj->ni", I_A, S)
-        D = jnp.sum(S * U, axis=-1) + armature
+        D_inv = 1 / (jnp.sum(S * U, axis=-1) + armature)
         u = tau - jnp.sum(S * p_A, axis=-1)
-        I_a = I_A - U[:, :, None] * U[:, None, :] / D[:, None, None]
-        p_a = p_A + jnp.einsum("nij,nj->ni", I_a, c) + U * (u / D)[:, None]
-        return (U, D, u), (I_a, p_a)
+        I_a = I_A - U[:, :, None] * U[:, None, :] * D_inv[:, None, None]
+        p_a = p_A + jnp.einsum("nij,nj->ni", I_a, c) + U * (u * D_inv)[:, None]
+        return (U, D_inv, u), (I_a, p_a)
 
-    U, D, u = inward(tables.dofs, eliminate, I, p, c, conf.S, tau, jnp.asarray(mechanism.armature))
+    U, D_inv, u = inward(tables.dofs, eliminate, I, p, c, conf.S, tau, jnp.asarray(mechanism.armature))
 
     # Pass 3, outward: accelerations.
-    def accelerate(parent, U, D, u, c, S):
+    def accelerate(parent, U, D_inv, u, c, S):
         a, _ = parent
         a = a + c
-        qdd = (u - jnp.sum(U * a, axis=-1)) / D
+        qdd = (u - jnp.sum(U * a, axis=-1)) * D_inv
         return a + S * qdd[:, None], qdd
 
     world = (upwards(mechanism)[None], jnp.zeros(1, dtype=tau.dtype))
-    _, qdd = outward(tables.dofs, accelerate, world, U, D, u, c, conf.S)
+    _, qdd = outward(tables.dofs, accelerate, world, U, D_inv, u, c, conf.S)
     return qdd
 
 

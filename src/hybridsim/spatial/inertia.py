@@ -57,7 +57,8 @@ class Inertia(eqx.Module):
         # With g = h + m p / 2 the three parallel-axis terms h.p, p.h and m p.p are two symmetric ones.
         half = moment + self.mass[..., None] * p / 2
         shifted = rotated + _outer_deviation(half, p) + _outer_deviation(p, half)
-        return Inertia(self.mass, moment + self.mass[..., None] * p, shifted)
+        # Of the symmetric result six entries are kept, so that no other is ever computed.
+        return Inertia(self.mass, moment + self.mass[..., None] * p, tensor(six(shifted)))
 
     def matrix(self) -> Float[Array, "*batch 6 6"]:
         """The spatial inertia (RBDA eq. 2.63)."""
