@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 from ..model import Model, ModelError, build_spec
 
@@ -11,9 +10,9 @@ __all__ = ["load", "save"]
 
 def load(
     path: str | Path,
-    base: Literal["fixed", "free"] = "fixed",
+    base: str = "fixed",
     mimic: bool = True,
-    massless: Literal["error", "fix"] = "error",
+    massless: str = "error",
     package_dirs: Sequence[str | Path] = (),
     strict: bool = False,
     meshes: bool = True,
@@ -23,11 +22,11 @@ def load(
     Raises `ModelError` with file, line and fix where the file is broken or describes no mechanism, and warns
     with `ModelWarning` of what is repaired or left out.
 
-    `base`: how the root link of a URDF stands in the world, by a joint called "root". A link "world" without
-    mass is the world itself: then the joints in the file hold the robot, and base="free" makes the fixed ones
-    among them free. An MJCF file says this itself.
+    `base`: "fixed" or "free": how the root link of a URDF stands in the world, by a joint called "root". A root
+    link that is called "world" is the world itself: then joints of the file hold the robot, and base="free" makes
+    the fixed ones among them free. An MJCF file says this itself.
     `mimic`: with False, joints that copy others move by themselves.
-    `massless`: joints that move no inertia are an error, or, with "fix", become fixed.
+    `massless`: "error" or "fix": what becomes of joints that move no inertia.
     `package_dirs`: folders in which to look for the packages of package:// names, besides ROS_PACKAGE_PATH and
     the folders above the file.
     `strict`: an inertia that no body has is an error, not a warning.
@@ -60,7 +59,7 @@ def save(model: Model, path: str | Path, like: str | Path | None = None) -> None
     as it is. `path` and `like` may be the same. Warns with `ModelWarning` of numbers that the file cannot hold.
     """
     if like is None:
-        raise ModelError(f"{path}: a model does not remember its file; give it: hs.save(model, {str(path)!r}, like=...)")
+        raise ModelError(f"{path}: a model does not remember its file; name it: hs.save(model, path, like=original)")
     like, path = Path(like), Path(path)
     if _root_tag(like) == "robot":
         from .save_urdf import save_urdf

@@ -20,6 +20,7 @@ from .xml import parse_xml
 
 _QUOTED = r"""(?:"[^"]*"|'[^']*')"""
 _START_TAG = re.compile(rf"<[^\s/>]+(?:\s+[^\s=]+\s*=\s*{_QUOTED})*\s*/?>".encode())
+_ATTRIBUTE = re.compile(rf"(\s)([^\s=]+)(\s*=\s*){_QUOTED}")
 
 
 class Document:
@@ -64,12 +65,7 @@ class Document:
             temporary.unlink(missing_ok=True)
 
     def _rewritten(self, tag: str, element: etree._Element, changed: dict[str, str], new: list[etree._Element]) -> str:
-        for name, value in changed.items():
-            assignment = re.compile(rf"(\s{re.escape(name)}\s*=\s*){_QUOTED}")
-            if assignment.search(tag):
-                tag = assignment.sub(lambda match, value=value: match.group(1) + quoteattr(value), tag, count=1)
-            else:
-                tag = re.sub(r"(\s*/?>)$", lambda match, n=name, v=value: f" {n}={quoteattr(v)}{match.group(1)}", tag)
+        tag = _with_attributes(tag, changed)
         if not new:
             return tag
         outer = self._line_start(element)
@@ -98,6 +94,20 @@ class Document:
         first = next(self.root.iterchildren("*"), None)
         step = "" if first is None else self._line_start(first).strip("\r\n")
         return step or "  "
+
+
+def _with_attributes(tag: str, values: dict[str, str]) -> str:
+    """A start tag with these attributes: those it has in their places, the others at the end."""
+    missing = dict(values)
+
+    def assigned(match: re.Match) -> str:
+        space, name, equals = match.groups()
+        return f"{space}{name}{equals}{quoteattr(missing.pop(name))}" if name in missing else match.group()
+
+    tag = _ATTRIBUTE.sub(assigned, tag)
+    added = "".join(f" {name}={quoteattr(value)}" for name, value in missing.items())
+    body = tag.removesuffix(">").removesuffix("/").rstrip()
+    return body + added + tag[len(body) :]
 
 
 def _starts(utf8: bytes) -> list[int]:

@@ -11,7 +11,8 @@ from ..model import KINDS, Joint, JointKind, ModelWarning, Spec
 def fix_massless(spec: Spec) -> Spec:
     """The same mechanism with those joints fixed, and a warning that lists them."""
     heavy = _links_that_carry_inertia(spec)
-    useless = {joint.name for joint in spec.joints if _moves(joint) and joint.child not in heavy and not np.any(joint.armature)}
+    light = [joint for joint in spec.joints if joint.child not in heavy and not np.all(np.asarray(joint.armature) > 0)]
+    useless = {joint.name for joint in light if _moves(joint)}
     # A joint that is copied by one with inertia moves that inertia.
     useless -= {joint.mimic.joint for joint in spec.joints if joint.mimic and joint.name not in useless}
     if not useless:

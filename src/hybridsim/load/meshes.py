@@ -8,14 +8,14 @@ import trimesh
 from scipy.spatial import ConvexHull, QhullError
 
 
-def hull_points(path: Path, scale: tuple[float, float, float]) -> np.ndarray:
-    """Corners of the convex hull of a mesh file, scaled [m]. Raises ValueError where the file holds no surface."""
-    return _hull(path, path.stat().st_mtime_ns) * np.asarray(scale)
+def hull_points(path: Path) -> np.ndarray:
+    """Corners of the convex hull of a mesh file [m]. Raises ValueError where it holds no points."""
+    return _hull(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=256)
 def _hull(path: Path, changed: int) -> np.ndarray:
-    """Of the unscaled mesh, which is the same for all shapes that use it; `changed` makes edited files new."""
+    """Remembered, as many shapes use one mesh; `changed` makes an edited file a new one."""
     try:
         scene = trimesh.load_scene(path)
         points = scene.to_mesh().vertices * _metres(scene)

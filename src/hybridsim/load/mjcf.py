@@ -11,15 +11,20 @@ import numpy as np
 
 from ..model import ModelWarning, Spec
 from .mjcf_actuators import read_actuators
-from .mjcf_bodies import names, read_geoms, read_joints, read_links
+from .mjcf_bodies import read_joints, read_links
+from .mjcf_geoms import read_geoms
+from .mjcf_names import Names, names
 from .mjcf_source import Source, listed, open_mjcf
 from .mjcf_support import unsupported
+from .xml import parse_xml
 
 
-def read_mjcf(path: Path) -> Spec:
-    """The records of an MJCF file. q is MuJoCo's qpos; velocities of free joints are in the body, angular first."""
-    source = open_mjcf(path)
-    spec, notes = spec_of(source)
+def read_mjcf(path: Path, meshes: bool = True) -> Spec:
+    """The records of an MJCF file. q is MuJoCo's qpos; velocities of free joints are in the body, angular first.
+
+    `meshes`: with False, collision meshes are left out.
+    """
+    spec, notes = spec_of(open_mjcf(path, meshes))
     if notes:
         warnings.warn(f"{path}: not simulated: {'; '.join(notes)}", ModelWarning, stacklevel=2)
     return spec
@@ -38,13 +43,16 @@ def spec_of(source: Source) -> tuple[Spec, list[str]]:
         gravity=np.zeros(3) if source.off("gravity") else source.model.opt.gravity.copy(),
         timestep=float(source.model.opt.timestep),
         source=str(source.path),
-        elements=_elements(source, called.bodies, called.joints),
+        elements=_elements(source, called),
     )
     return spec, [note for note in notes if note]
 
 
-def _elements(source: Source, bodies: list[str], joints: list[str]) -> dict[str, str]:
-    """Lines, as far as MuJoCo knows them: it does not for what is included."""
-    known = {f"link {bodies[body.id]}": body.info for body in source.spec.bodies}
-    known |= {f"joint {joints[joint.id]}": joint.info for joint in source.spec.joints}
+def _elements(source: Source, called: Names) -> dict[str, str]:
+    """Lines, as far as MuJoCo knows them: it does not for what is included, and for what is attached not the file."""
+    if parse_xml(source.path).find(".//attach") is not None:
+        return {}
+    known = {f"link {called.bodies[body.id]}": body.info for body in source.spec.bodies}
+    known |= {f"joint {called.joints[joint.id]}": joint.info for joint in source.spec.joints}
+    known |= {f"actuator {called.actuators[actuator.id]}": actuator.info for actuator in source.spec.actuators}
     return {thing: place for thing, place in known.items() if place not in ("", "line 0")}

@@ -4,24 +4,20 @@ import mujoco
 import numpy as np
 
 from ..model import Actuator
-from .mjcf_bodies import BALL, FREE, HINGE, SLIDE, Names, output_of, unused
+from .mjcf_fields import BALL, FREE, HINGE, SLIDE, control_of, drives_joint, nonzero, output_of
+from .mjcf_names import Names
 from .mjcf_source import Source
 
 
 def read_actuators(source: Source, called: Names) -> tuple[list[Actuator], list[str]]:
     """The actuators that can be simulated, and the others with what is wrong with each."""
-    m = source.model
     records: list[Actuator] = []
     others: list[str] = []
-    taken = {m.actuator(i).name for i in range(m.actuator_trntype.size)}
-    for i in range(m.actuator_trntype.size):
+    for i, name in enumerate(called.actuators):
         if problem := _problem(source, i):
-            others.append(f"{m.actuator(i).name or f'number {i}'}: {problem}")
+            others.append(f"{name}: {problem}")
         else:
-            joint = called.joints[m.actuator_trnid[i, 0]]
-            kind = "motor" if _word(mujoco.mjtBias, m.actuator_biastype[i]) == "none" else "servo"
-            name = m.actuator(i).name or unused(f"{joint}_{kind}", taken)
-            records.append(_actuator(source, i, name, joint))
+            records.append(_actuator(source, i, name, called.joints[source.model.actuator_trnid[i, 0]]))
     return records, others
 
 
@@ -33,7 +29,7 @@ def _problem(source: Source, i: int) -> str:
     if m.actuator_plugin[i] >= 0:
         return "plugin"
     transmission = _word(mujoco.mjtTrn, m.actuator_trntype[i])
-    if transmission not in ("joint", "jointinparent"):
+    if not drives_joint(m, i):
         return f"{transmission} transmission"
     return _joint_problem(m, i, transmission) or _law_problem(m, i)
 
@@ -50,27 +46,28 @@ def _law_problem(m: mujoco.MjModel, i: int) -> str:
         return "gain that depends on the motion"
     if bias not in ("none", "affine"):
         return f"{bias} bias"
-    delay = getattr(m, "actuator_delay", None)
-    return "delay" if delay is not None and delay[i] > 0 else ""
+    return "delay" if nonzero(m, "actuator_delay", i) else ""
 
 
 def _joint_problem(m: mujoco.MjModel, i: int, transmission: str) -> str:
     kind, gear = m.jnt_type[m.actuator_trnid[i, 0]], m.actuator_gear[output_of(m, i)]
+    if nonzero(m, "actuator_dampingpoly", i):
+        return "damping polynomial"
     if kind in (HINGE, SLIDE):
         return ""
     if transmission == "jointinparent":
         return "jointinparent on a joint with several freedoms"
-    if kind == FREE and np.any(gear[:3]):
-        return "pushes a free joint along the world's axes"
-    if kind in (BALL, FREE) and np.any(getattr(m, "actuator_armature", np.zeros(i + 1))[i]):
-        return "armature on a joint with several freedoms"
+    if nonzero(m, "actuator_armature", i) or nonzero(m, "actuator_damping", i):
+        return "armature or damping on a joint with several freedoms"
+    if kind == FREE and (np.any(gear[:3]) or m.actuator_biasprm[i, 1]):
+        return "free joint moved along or held in the world's axes"
     return ""
 
 
 def _actuator(source: Source, i: int, name: str, joint: str) -> Actuator:
     m = source.model
     kind, gear = m.jnt_type[m.actuator_trnid[i, 0]], m.actuator_gear[output_of(m, i)]
-    control = int(m.actuator_ctrladr[i]) if hasattr(m, "actuator_ctrladr") else i
+    control = control_of(m, i)
     clipped = m.actuator_ctrllimited[control] and not source.off("clampctrl")
     affine = _word(mujoco.mjtBias, m.actuator_biastype[i]) == "affine"
     gears = {HINGE: gear[0], SLIDE: gear[0], BALL: gear[:3].copy(), FREE: gear[[3, 4, 5, 0, 1, 2]]}

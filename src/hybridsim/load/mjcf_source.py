@@ -6,7 +6,6 @@ skins, sensors and keyframes say nothing about the motion, and most meshes are o
 
 import re
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +26,7 @@ _FIXES = (
     ("A + B >= C", 'correct the inertia, or let MuJoCo change it: <compiler balanceinertia="true"/>'),
     ("free joint can only", "move the body to <worldbody>, or give it another joint"),
     ("repeated name", "rename one of the two"),
+    ("Schema violation", f"correct it, or use the MuJoCo that it was written for; this is {mujoco.__version__}"),
     ("decod", "is it a Git LFS pointer instead of the file itself?"),
 )
 
@@ -47,17 +47,19 @@ class Source:
         return any(self.model.opt.disableflags & bits[name] for name in names if name in bits)
 
 
-def open_mjcf(path: Path) -> Source:
-    """Parse and compile. Raises `ModelError` with MuJoCo's own words where it refuses the file."""
-    for file in included_files(path):
-        parse_xml(file)
+def open_mjcf(path: Path, meshes: bool = True) -> Source:
+    """Parse and compile. Raises `ModelError` with MuJoCo's own words where it refuses the file.
+
+    `meshes`: with False, meshes do not collide, and only those are read that give a body its inertia.
+    """
+    _check_xml(path)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         spec = _parse(path)
         pairs = [pair.name or f"{pair.geomname1} with {pair.geomname2}" for pair in spec.pairs]
         excludes = [exclude.name or f"{exclude.bodyname1} with {exclude.bodyname2}" for exclude in spec.excludes]
         _leave_out_what_does_not_move(spec)
-        _leave_out_drawn_meshes(spec)
+        _leave_out_meshes(spec, meshes)
         model, missing = _compile(path, spec)
     notes = [listed("contact pair", pairs), listed("contact exclude", excludes)]
     notes += [listed("files not found, their shapes left out", missing)]
@@ -73,24 +75,24 @@ def listed(what: str, names: list[str]) -> str:
     return f"{what}: {len(names)} ({shown})"
 
 
-def included_files(path: Path) -> Iterator[Path]:
-    """The file and all that it includes, in order. MuJoCo looks beside the main file, then beside the including one."""
+def _check_xml(path: Path) -> None:
+    """Every file that is read must be well-formed and without entities, before MuJoCo sees it."""
     seen: set[Path] = set()
     waiting = [path]
     while waiting:
         file = waiting.pop()
-        if file in seen:
-            continue
-        seen.add(file)
-        yield file
-        names = [element.get("file", "") for element in parse_xml(file).iter("include")]
-        found = [find_include(path, file, name) for name in names]
-        waiting += [inner for inner in reversed(found) if inner]
+        if file not in seen:
+            seen.add(file)
+            waiting += [find_include(path, file, e.get("file", "")) for e in parse_xml(file).iter("include")]
 
 
-def find_include(main: Path, including: Path, name: str) -> Path | None:
+def find_include(main: Path, including: Path, name: str) -> Path:
+    """MuJoCo looks beside the main file, then beside the including one."""
     candidates = [main.parent / name, including.parent / name]
-    return next((file for file in candidates if name and file.is_file()), None)
+    for file in candidates:
+        if file.is_file():
+            return file
+    raise ModelError(f"{including}: it includes the file {name!r}, which is not there; put it at {candidates[0]}")
 
 
 def _parse(path: Path) -> mujoco.MjSpec:
@@ -109,16 +111,21 @@ def _refusal(path: Path, error: Exception) -> ModelError:
 def _leave_out_what_does_not_move(spec: mujoco.MjSpec) -> None:
     for element in [*spec.geoms, *spec.sites, *spec.tendons, *spec.meshes, *spec.flexes]:
         element.material = ""
-    unused = [spec.textures, spec.materials, spec.skins, spec.sensors, spec.keys, spec.pairs, spec.excludes]
-    for element in [element for elements in unused for element in elements]:
-        spec.delete(element)
+    looks, uses = [spec.textures, spec.materials, spec.skins], [spec.sensors, spec.keys, spec.tuples]
+    for elements in [*looks, *uses, spec.pairs, spec.excludes]:
+        for element in list(elements):
+            spec.delete(element)
     spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
     # A fused body would lose its name; kept apart it costs nothing here.
     spec.compiler.fusestatic = False
 
 
-def _leave_out_drawn_meshes(spec: mujoco.MjSpec) -> None:
+def _leave_out_meshes(spec: mujoco.MjSpec, colliding: bool) -> None:
     """Give every mesh a stand-in that neither collides nor weighs anything."""
+    if not colliding:
+        for geom in spec.geoms:
+            if geom.type == mujoco.mjtGeom.mjGEOM_MESH:
+                geom.contype = geom.conaffinity = 0
     needed = {geom.meshname for geom in spec.geoms if _collides(geom) or _weighs(spec, geom)}
     for mesh in spec.meshes:
         if mesh.file and mesh.name not in needed:

@@ -3,7 +3,9 @@
 import mujoco
 import numpy as np
 
-from .mjcf_bodies import BALL, FREE, HINGE, SLIDE, Names, collides
+from .mjcf_fields import BALL, FREE, HINGE, SLIDE, nonzero
+from .mjcf_geoms import collides
+from .mjcf_names import Names
 from .mjcf_source import Source, listed
 
 _NOT_CONVEX = (int(mujoco.mjtGeom.mjGEOM_HFIELD), int(mujoco.mjtGeom.mjGEOM_SDF))
@@ -12,7 +14,7 @@ _NOT_CONVEX = (int(mujoco.mjtGeom.mjGEOM_HFIELD), int(mujoco.mjtGeom.mjGEOM_SDF)
 def unsupported(source: Source, called: Names) -> list[str]:
     """One entry a kind of element, with names."""
     notes = [
-        listed("equality", _equalities(source.model)),
+        listed("equality", _equalities(source.model, called)),
         listed("tendon", _tendons(source.model)),
         *_bodies(source.model, called),
         *_joints(source.model, called),
@@ -22,20 +24,30 @@ def unsupported(source: Source, called: Names) -> list[str]:
     return [note for note in notes if note]
 
 
-def _equalities(m: mujoco.MjModel) -> list[str]:
-    kinds = [mujoco.mjtEq(int(kind)).name.removeprefix("mjEQ_").lower() for kind in m.eq_type]
-    return [f"{kinds[i]} {m.eq(i).name}".strip() for i in range(m.neq) if m.eq_active0[i]]
+def _equalities(m: mujoco.MjModel, called: Names) -> list[str]:
+    """Those that hold from the start."""
+    owners = {int(mujoco.mjtObj.mjOBJ_BODY): called.bodies, int(mujoco.mjtObj.mjOBJ_JOINT): called.joints}
+    found = []
+    for i in np.flatnonzero(m.eq_active0):
+        kind = mujoco.mjtEq(int(m.eq_type[i])).name.removeprefix("mjEQ_").lower()
+        of = owners[int(m.eq_objtype[i])][m.eq_obj1id[i]] if int(m.eq_objtype[i]) in owners else f"number {i + 1}"
+        found.append(f"{kind} {m.eq(i).name or of}")
+    return found
 
 
 def _tendons(m: mujoco.MjModel) -> list[str]:
     """Those that pull by themselves; of the others only their actuators matter."""
     effects = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "frictionloss", "armature", "limited")
-    return [f"{m.tendon(i).name or i}" for i in range(m.ntendon) if any(_any(m, f"tendon_{e}", i) for e in effects)]
+    return [
+        m.tendon(i).name or f"number {i + 1}"
+        for i in range(m.ntendon)
+        if any(nonzero(m, f"tendon_{e}", i) for e in effects)
+    ]
 
 
 def _bodies(m: mujoco.MjModel, called: Names) -> list[str]:
     def where(field: str) -> list[str]:
-        return [called.bodies[i] for i in range(1, m.nbody) if _any(m, field, i)]
+        return [called.bodies[i] for i in range(1, m.nbody) if nonzero(m, field, i)]
 
     mocap = [called.bodies[i] for i in np.flatnonzero(m.body_mocapid >= 0)]
     plugins = [called.bodies[i] for i in np.flatnonzero(m.body_plugin >= 0)]
@@ -50,7 +62,7 @@ def _joints(m: mujoco.MjModel, called: Names) -> list[str]:
         return [
             name
             for i, name in enumerate(called.joints)
-            if kinds[i] in among and any(_any(m, f, m.jnt_dofadr[i] if f.startswith("dof_") else i) for f in fields)
+            if kinds[i] in among and any(nonzero(m, f, m.jnt_dofadr[i] if f.startswith("dof_") else i) for f in fields)
         ]
 
     uneven = [
@@ -62,6 +74,7 @@ def _joints(m: mujoco.MjModel, called: Names) -> list[str]:
         listed("joint stiffness polynomial, linear part used", where("jnt_stiffnesspoly")),
         listed("joint damping polynomial, linear part used", where("dof_dampingpoly")),
         listed("joint springyield", where("jnt_springyield")),
+        listed("armature of a free joint, taken along the axes of the body", where("dof_armature", among=(FREE,))),
         listed("limit of a ball joint", where("jnt_limited", among=(BALL,))),
         listed("uneven actuatorfrcrange, larger side used", uneven),
     ]
@@ -76,9 +89,11 @@ def _shapes(source: Source, called: Names) -> list[str]:
 
     return [
         listed("hfield or sdf shape", where(lambda i: m.geom_type[i] in _NOT_CONVEX)),
-        listed("geom adhesion", where(lambda i: _any(m, "geom_adhesion", i))),
-        listed("geom surface velocity", where(lambda i: _any(m, "geom_surfacevel", i))),
-        listed("flex", [m.flex(i).name or str(i) for i in range(m.nflex)]),
+        listed("geom adhesion", where(lambda i: nonzero(m, "geom_adhesion", i))),
+        listed("geom surface velocity", where(lambda i: nonzero(m, "geom_surfacevel", i))),
+        listed(
+            "flex", [mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_FLEX, i) or f"number {i + 1}" for i in range(m.nflex)]
+        ),
     ]
 
 
@@ -91,9 +106,3 @@ def _medium(source: Source) -> list[str]:
     if source.off("filterparent"):
         notes.append('flag filterparent="disable"')
     return notes
-
-
-def _any(m: mujoco.MjModel, field: str, i: int) -> bool:
-    """Is a number of element i other than zero? False for fields that this version of MuJoCo does not have."""
-    values = getattr(m, field, None)
-    return values is not None and bool(np.any(values[i]))

@@ -188,7 +188,7 @@ def _set_pose(owner: etree._Element, field: str, value: np.ndarray) -> None:
     _set(_child(owner, "origin"), attribute, numbers)
 
 
-def _set(element: etree._Element, attribute: str, values: np.ndarray) -> None:
+def _set(element: etree._Element, attribute: str, values: np.ndarray | np.floating) -> None:
     """Writes numbers, each with the digits that give it back; those that did not change keep their text."""
     values = np.ravel(values)
     old = element.get(attribute, "")
@@ -196,5 +196,6 @@ def _set(element: etree._Element, attribute: str, values: np.ndarray) -> None:
     if len(words) != len(values):
         element.set(attribute, " ".join(map(str, values)))
         return
-    new = iter([word if values.dtype.type(word) == value else str(value) for word, value in zip(words, values, strict=True)])
+    number = values.dtype.type
+    new = iter([word if number(word) == value else str(value) for word, value in zip(words, values, strict=True)])
     element.set(attribute, re.sub(r"\S+", lambda _: next(new), old))

@@ -77,7 +77,9 @@ def _world_link(path: Path, links: list[Link], joints: list[Joint]) -> Link | No
 def _attach(path: Path, links: list[Link], joints: list[Joint], base: str, elements: dict[str, str]) -> list[Joint]:
     """The joints, and how the robot stands in the world."""
     moved = {joint.child for joint in joints}
-    roots = [link.name for link in links if link.name not in moved]
+    if not moved <= {link.name for link in links}:
+        return joints  # `build` names the link that does not exist
+    roots = list(dict.fromkeys(link.name for link in links if link.name not in moved))
     tied = [joint for joint in joints if joint.parent == WORLD]
     if len(roots) + bool(tied) > 1:
         places = [f"{name!r} ({elements[f'link {name}']})" for name in roots]
@@ -97,7 +99,7 @@ def _release(path: Path, joints: list[Joint], tied: list[Joint]) -> list[Joint]:
     held = [f"{joint.name!r} ({joint.kind})" for joint in tied if joint.kind not in ("fixed", "free")]
     if held:
         raise ModelError(
-            f"{path}: base=\"free\" would release the joints at the world, but they move: {', '.join(held)}; "
-            "load it with base=\"fixed\", or make them fixed or floating"
+            f'{path}: base="free" would release the joints at the world, but they move: {", ".join(held)}; '
+            'load it with base="fixed", or make them fixed or floating'
         )
     return [replace(joint, kind="free") if joint.parent == WORLD else joint for joint in joints]

@@ -50,7 +50,7 @@ _JOINT = {
     "child": {"link": _NAME},
     "origin": _ORIGIN,
     "axis": {"xyz": _THREE},
-    "limit": {"lower": _LIMIT, "upper": _LIMIT, "effort": _LIMIT},
+    "limit": {"lower": _LIMIT, "upper": _LIMIT, "effort": _LIMIT, "velocity": _LIMIT},
     "dynamics": {"damping": _NUMBER, "friction": _NUMBER},
     "mimic": {"joint": _NAME, "multiplier": _NUMBER, "offset": _NUMBER},
 }
@@ -69,7 +69,7 @@ def check_urdf(path: Path, root: etree._Element) -> None:
         for number, element in enumerate(root.iterfind(tag)):
             place = f"{path}, {line_of(element)}"
             if not element.get("name"):
-                raise ModelError(f"{place}: {tag} number {number + 1} has no name; add name=\"...\"")
+                raise ModelError(f'{place}: {tag} number {number + 1} has no name; add name="..."')
             _check_element(path, element, table)
     for joint in root.iterfind("joint"):
         if joint.get("type") not in _JOINT_TYPES:

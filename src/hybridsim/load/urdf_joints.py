@@ -43,7 +43,9 @@ def lead_directly(source: Path, joints: list[Joint]) -> list[Joint]:
         if copied is None or copied.mimic is None:
             return mimic
         if mimic.joint in seen:
-            raise ModelError(f"{source}: joints mimic one another in a circle: {', '.join(seen)}; let one move by itself")
+            raise ModelError(
+                f"{source}: joints mimic each other in a circle: {', '.join(seen)}; let one move by itself"
+            )
         first = leader(copied.mimic, (*seen, mimic.joint))
         return Mimic(first.joint, mimic.ratio * first.ratio, mimic.ratio * first.offset + mimic.offset)
 

@@ -29,13 +29,12 @@ class MeshFinder:
             return None
         from .meshes import hull_points
 
-        scale = np.ones(3) if mesh.scale is None else np.broadcast_to(mesh.scale, 3)
         path = find_file(mesh.filename, self.folder, self.package_dirs)
         if path is None:
             self.missing[mesh.filename] = "not found"
             return None
         try:
-            return hull_points(path, tuple(scale))
+            return hull_points(path) * (1.0 if mesh.scale is None else mesh.scale)
         except ValueError as error:
             self.missing[mesh.filename] = str(error)
             return None

@@ -1,0 +1,60 @@
+# Needs make and Python 3.11, 3.12 or 3.13; everything else is installed into .venv.
+#   make demo      a two-link arm swings: energy drift, speed, a picture in out/demo
+#   make test      formatting, types, layers and the tests that take seconds
+#   make test-all  the slow tests too
+#   make bench     this engine beside MuJoCo and Pinocchio; writes benchmarks/RESULTS.md
+#   make lint      the checks of `make test` without the tests
+#   make format    sort imports and format all files
+
+SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	$$p -c '$(SUPPORTED)' >/dev/null 2>&1 && { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(VENV)/.installed
+DEV := $(VENV)/.installed-dev
+
+.PHONY: demo test test-all bench lint format clean
+.DEFAULT_GOAL := test
+
+demo: $(RUN)
+	$(BIN)/hybridsim demo
+
+test: lint
+	$(BIN)/pytest
+
+test-all: lint
+	$(BIN)/pytest -m "slow or not slow"
+
+bench: $(DEV)
+	$(BIN)/python benchmarks/run.py
+
+lint: $(DEV)
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+
+format: $(DEV)
+	$(BIN)/ruff check --fix --exit-zero
+	$(BIN)/ruff format
+
+clean:
+	rm -rf $(VENV) out build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "no Python 3.11, 3.12 or 3.13 found; install one, or name it: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -c '$(SUPPORTED)' || { echo "$(PYTHON) is not Python 3.11, 3.12 or 3.13; name another: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# The order-only prerequisite: a new interpreter's time stamp is no reason to install again.
+$(RUN): pyproject.toml | $(BIN)/python
+	@echo "installing into $(VENV), once; this takes minutes"
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(DEV): pyproject.toml | $(BIN)/python
+	@echo "installing with the developers' tools into $(VENV), once; this takes minutes"
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $(RUN) $@

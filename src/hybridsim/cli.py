@@ -1,0 +1,69 @@
+"""The command `hybridsim`. Each subcommand is a function; its arguments and help are those of the function."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+
+def demo(seconds: float = 8.0, out: Path = Path("out/demo")) -> None:
+    """Let a two-link arm swing: energy drift and speed of the integrators, and a picture.
+
+    Args:
+        seconds: How long the arm swings.
+        out: Folder for the picture.
+    """
+    from .view.demo import run_demo
+
+    run_demo(seconds, out)
+
+
+def info(
+    file: Annotated[Path, tyro.conf.Positional],
+    free: bool = False,
+) -> None:
+    """Show the joints and links of a URDF or MJCF file with their numbers.
+
+    Args:
+        file: The robot's file.
+        free: Let the root link of a URDF float instead of fixing it to the world.
+    """
+    from .load import load
+    from .view.tables import show_model
+
+    show_model(load(file, base="free" if free else "fixed"), str(file))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0, or 2 with one sentence on stderr where the input is wrong."""
+    import jax
+
+    from .model import ModelError
+
+    jax.config.update("jax_enable_x64", True)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            tyro.extras.subcommand_cli_from_dict(
+                {"demo": demo, "info": info},
+                prog="hybridsim",
+                description="A differentiable simulator of articulated rigid bodies.",
+                args=arguments,
+            )
+    except ModelError as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    return 0
+
+
+def _fail(problem: str) -> int:
+    print(f"hybridsim: {problem}", file=sys.stderr)
+    return 2
+
+
+def _warn(message, *_, **__) -> None:
+    print(f"hybridsim: warning: {message}", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Pictures and tables for people. Nothing here is imported by `import hybridsim`."""

@@ -1,0 +1,139 @@
+"""A model as tables in the terminal."""
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..model import Model
+
+PLAIN_WIDTH = 140
+"""Columns of text where the output is no terminal, such as a file."""
+
+
+def show_model(model: Model, title: str, console: Console | None = None) -> None:
+    """Print what a model consists of: sizes, joints, links, actuators."""
+    console = console or Console()
+    if not console.is_terminal:
+        console.width = max(console.width, PLAIN_WIDTH)
+    gravity = " ".join(f"{x:g}" for x in np.asarray(model.gravity))
+    console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+    console.print(
+        f"{len(model.link_names)} links, {len(model.joint_names)} joints, nq {model.nq}, nv {model.nv}, nu {model.nu}; "
+        f"{np.sum(model.links.mass):.6g} kg; gravity {gravity} m/s^2; time step {float(model.timestep):g} s",
+        highlight=False,
+    )
+    for table in (joint_table(model), link_table(model), actuator_table(model)):
+        if table.row_count:
+            console.print(table)
+
+
+def joint_table(model: Model) -> Table:
+    """One row a joint; where a joint's freedoms have different numbers, all are shown."""
+    topology, joints = model.topology, model.joints
+    owners = dict(zip(topology.link_joints, topology.link_names, strict=True))
+    rows = []
+    for i, (name, kind) in enumerate(zip(topology.joint_names, topology.kinds, strict=True)):
+        dofs, parent = topology.v_slices[i], topology.parents[i]
+        row = {
+            "joint": name,
+            "kind": kind.name,
+            "parent": "world" if parent < 0 else owners.get(parent, topology.joint_names[parent]),
+            "child": owners.get(i, ""),
+            "q": _coordinates(model, i),
+            "limits": _limits(np.asarray(joints.lower)[dofs], np.asarray(joints.upper)[dofs]),
+        }
+        rows.append(row | {what: _numbers(getattr(joints, what)[dofs]) for what in _JOINT_NUMBERS})
+    return _table(rows)
+
+
+_JOINT_NUMBERS = ("damping", "friction", "stiffness", "armature", "effort")
+
+
+def link_table(model: Model) -> Table:
+    """One row a link, with the principal moments of its inertia and its shapes; the world last, if it has shapes."""
+    shapes: dict[int, list[str]] = {}
+    for shape, link in zip(model.geometry.shapes, model.geometry.links, strict=True):
+        shapes.setdefault(link, []).append(shape)
+    rows = [
+        {
+            "link": name,
+            "mass [kg]": f"{float(model.links.mass[i]):.6g}",
+            "centre of mass [m]": " ".join(f"{x:.4g}" for x in np.asarray(model.links.com)[i]),
+            "principal inertia [kg m^2]": " ".join(f"{x:.4g}" for x in _principal(np.asarray(model.links.inertia)[i])),
+            "shapes": _counted(shapes.get(i, [])),
+        }
+        for i, name in enumerate(model.link_names)
+    ]
+    if -1 in shapes:
+        rows.append(
+            dict.fromkeys(rows[0] if rows else ("link", "shapes"), "")
+            | {"link": "world", "shapes": _counted(shapes[-1])}
+        )
+    return _table(rows)
+
+
+def actuator_table(model: Model) -> Table:
+    """One row an actuator."""
+    actuators = model.actuators
+    return _table(
+        [
+            {
+                "actuator": name,
+                "joint": model.joint_names[actuators.joints[i]],
+                "gain": f"{float(actuators.gain[i]):g}",
+                "bias": _numbers(actuators.bias[i]),
+                "gear": _numbers(np.trim_zeros(np.asarray(actuators.gear)[i], "b")),
+                "command": _limits(*np.asarray(actuators.command_range)[i][:, None]),
+                "force": _limits(*np.asarray(actuators.force_range)[i][:, None]),
+            }
+            for i, name in enumerate(actuators.names)
+        ]
+    )
+
+
+def _table(rows: list[dict[str, str]]) -> Table:
+    """A table of the columns that say something."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    columns = [column for column in (rows[0] if rows else ()) if any(row[column] for row in rows)]
+    for column in columns:
+        table.add_column(escape(column), overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(row[column]) for column in columns))
+    return table
+
+
+def _coordinates(model: Model, joint: int) -> str:
+    """Where the joint lies in q, or which joint it copies."""
+    topology = model.topology
+    if topology.kinds[joint].nq == 0:
+        return ""
+    if topology.mimics[joint] >= 0:
+        return f"as {topology.joint_names[topology.mimics[joint]]}"
+    place = model.q_of(topology.joint_names[joint])
+    return str(place.start) if place.stop - place.start == 1 else f"{place.start}..{place.stop - 1}"
+
+
+def _limits(lower: np.ndarray, upper: np.ndarray) -> str:
+    if not np.any(np.isfinite(np.concatenate([lower, upper]))):
+        return ""
+    return ", ".join(f"{a:.4g} to {b:.4g}" for a, b in zip(lower, upper, strict=True))
+
+
+def _numbers(values) -> str:
+    """The values, one where all are the same; nothing where there is none or it has no effect."""
+    values = np.asarray(values)
+    if len(values) == 0 or np.all(values == 0) or np.all(np.isinf(values)):
+        return ""
+    return f"{values[0]:.4g}" if np.all(values == values[0]) else " ".join(f"{x:.4g}" for x in values)
+
+
+def _principal(six: np.ndarray) -> np.ndarray:
+    """Principal moments of (xx, yy, zz, xy, xz, yz)."""
+    return np.linalg.eigvalsh(six[[0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(3, 3))
+
+
+def _counted(words: list[str]) -> str:
+    counts = {word: words.count(word) for word in words}
+    return ", ".join(word if n == 1 else f"{n} {word}" for word, n in counts.items())

@@ -1,0 +1,40 @@
+"""Set-up of all tests: double precision, property tests without deadlines, and where the real measurements are."""
+
+import os
+from pathlib import Path
+
+import hypothesis
+import jax
+import pytest
+
+jax.config.update("jax_enable_x64", True)
+
+# A first call compiles, so the time of one example says nothing.
+hypothesis.settings.register_profile("hybridsim", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("hybridsim")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The folder of pyproject.toml."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def arm_file() -> Path:
+    """The shipped two-link arm."""
+    return ROOT / "src/hybridsim/assets/two_link_arm.urdf"
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of measurements; tests that need it are skipped where HYBRIDSIM_DATA does not name it."""
+    named = os.environ.get("HYBRIDSIM_DATA")
+    if not named:
+        pytest.skip("HYBRIDSIM_DATA is not set; set it to the folder of real measurements to run this test")
+    folder = Path(named)
+    if not folder.is_dir():
+        pytest.fail(f"HYBRIDSIM_DATA is {named!r}, which is not a folder")
+    return folder
