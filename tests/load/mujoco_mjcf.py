@@ -17,14 +17,20 @@ def compiled(path: Path) -> mujoco.MjModel:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            spec = mujoco.MjSpec.from_file(str(path))
-            spec.compile()
+            model = _compile_exactly(mujoco.MjSpec.from_file(str(path)))
         except ValueError:
-            spec = open_mjcf(path).spec
-        for body in spec.bodies:
-            if hasattr(body, "simple"):
-                body.simple = 0  # MuJoCo rounds the inertia of bodies that are nearly symmetric; not here.
-        return spec.compile()
+            model = _compile_exactly(open_mjcf(path).spec)
+    return model
+
+
+def _compile_exactly(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    """MuJoCo takes a centre of mass within a micrometre of the origin to be there; not here."""
+    for body in spec.bodies:
+        if hasattr(body, "simple"):
+            body.simple = 0
+    model = spec.compile()
+    model.body_sameframe[:] = 0
+    return model
 
 
 class MujocoFile:

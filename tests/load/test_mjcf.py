@@ -123,6 +123,14 @@ class TestJoints:
         )
         assert load_text(tmp_path, two).joint_names == ("b_joint_2", "b_joint")
 
+    def test_bodies_that_mujoco_would_fuse_stay(self, tmp_path):
+        text = (FILES / "balls.xml").read_text().replace('angle="radian"', 'angle="radian" fusestatic="true"')
+        model = load_text(tmp_path, text)
+        assert "tip" in model.link_names
+        witness = MujocoFile(tmp_path / "robot.xml")
+        q, *_ = witness.random_state(0)
+        assert error(evaluate(hs.mass_matrix, model, q), witness.mass_matrix(q)) < 1e-13
+
     def test_effort_limit_of_a_joint(self):
         model = load("servos")
         assert model.joints.effort[model.v_of("j2")] == 5
@@ -139,6 +147,13 @@ class TestJoints:
         q, qd, _ = witness.random_state(0)
         np.testing.assert_allclose(evaluate(hs.mass_matrix, model, q), witness.mass_matrix(q), rtol=1e-14)
         np.testing.assert_allclose(evaluate(passive_forces, model, q, qd), witness.passive_forces(q, qd), rtol=1e-14)
+
+
+def test_a_bias_that_is_switched_off_has_no_effect(tmp_path):
+    actuator = '<general joint="j" gainprm="4" biasprm="1 2 3"/>'
+    model = load_text(tmp_path, one_body('<joint name="j"/>', f"<actuator>{actuator}</actuator>"))
+    assert model.actuators.gain.tolist() == [4]
+    assert model.actuators.bias.tolist() == [[0, 0, 0]]
 
 
 class TestShapes:
@@ -276,7 +291,7 @@ class TestErrors:
             (one_body('<joint colour="red"/>'), "colour.*use the MuJoCo that it was written for"),
             (one_body("<joint/>").replace("0.1 0.1 0.1", "0.1 0.1 9"), "balanceinertia"),
             (one_body('<joint name="j"/><joint name="j"/>'), "repeated name 'j'.*rename one"),
-            (one_body('<joint name="j" damping="nan"/>'), "joint j: damping is nan"),
+            (one_body('<joint name="j" damping="nan"/>'), "[Nn]an"),
             (one_body("<joint/>").replace('mass="1"', 'mass="nan"'), "mass and inertia"),
         ],
     )

@@ -144,7 +144,7 @@ class TestText:
 
 
 class TestRoundTrip:
-    @settings(deadline=None, max_examples=15)
+    @settings(max_examples=15)
     @given(
         seed=st.integers(0, 2**32 - 1), path=st.sampled_from([HARD, BOLTED]), base=st.sampled_from(["fixed", "free"])
     )

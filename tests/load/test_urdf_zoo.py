@@ -16,7 +16,7 @@ import hybridsim as hs
 from physics.evaluate import evaluate
 
 from .pinocchio_urdf import PinocchioUrdf
-from .test_urdf import random_state
+from .small_urdf import random_state
 
 PACKAGES = ("cmeel.prefix/share/example-robot-data", "mani_skill", "robosuite", "pydrake", "rtbdata", "pybullet_data")
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from hybridsim.model import WORLD, Joint, Link, Spec
@@ -48,7 +48,8 @@ class Case:
     @cached_property
     def q(self) -> np.ndarray:
         rng = self._random(1)
-        return np.concatenate([np.zeros(0), *(random_configuration(rng, slot.joint.kind) for slot in layout(self.spec))])
+        parts = [random_configuration(rng, slot.joint.kind) for slot in layout(self.spec)]
+        return np.concatenate([np.zeros(0), *parts])
 
     @cached_property
     def qd(self) -> np.ndarray:
@@ -247,5 +248,9 @@ def random_configuration(rng: np.random.Generator, kind: str) -> np.ndarray:
 
 
 def thoroughly(examples: int) -> settings:
-    """Settings of tests on random mechanisms: the same ones in every run, as slow as they are."""
-    return settings(max_examples=examples, deadline=None, derandomize=True, database=None, print_blob=True)
+    """Settings of tests on random mechanisms: the same ones in every run, as slow as they are.
+
+    A failure is not shrunk, which would take minutes; `test_each_kind_alone_and_in_a_row` tells the kind apart.
+    """
+    phases = (Phase.explicit, Phase.generate)
+    return settings(max_examples=examples, deadline=None, derandomize=True, database=None, phases=phases)

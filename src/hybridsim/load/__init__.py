@@ -44,7 +44,7 @@ def load(
 
         if base != "fixed":
             raise ModelError(f"{path}: base={base!r} is for URDF; an MJCF body is free by a <freejoint/>")
-        spec = read_mjcf(path)
+        spec = read_mjcf(path, meshes)
     if massless == "fix":
         from .massless import fix_massless
 

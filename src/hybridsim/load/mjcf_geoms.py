@@ -21,10 +21,15 @@ _SHAPES = {
 
 
 def read_geoms(source: Source, body: int) -> list[Geom]:
-    """The collision shapes of one body. A geom that collides with nothing is only drawn."""
+    """The collision shapes of one body."""
+    return [_geom(source.model, i) for i in shapes_of(source, body)]
+
+
+def shapes_of(source: Source, body: int) -> list[int]:
+    """MuJoCo's indices of the geoms of a body that are read. One that collides with nothing is only drawn."""
     m = source.model
     first, number = m.body_geomadr[body], m.body_geomnum[body]
-    return [_geom(m, i) for i in range(first, first + number) if collides(source, i) and m.geom_type[i] in _SHAPES]
+    return [i for i in range(first, first + number) if collides(source, i) and m.geom_type[i] in _SHAPES]
 
 
 def collides(source: Source, geom: int) -> bool:

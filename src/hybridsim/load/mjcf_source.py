@@ -128,8 +128,13 @@ def _leave_out_meshes(spec: mujoco.MjSpec, colliding: bool) -> None:
                 geom.contype = geom.conaffinity = 0
     needed = {geom.meshname for geom in spec.geoms if _collides(geom) or _weighs(spec, geom)}
     for mesh in spec.meshes:
-        if mesh.file and mesh.name not in needed:
+        if mesh.file and _name(mesh) not in needed:
             _stand_in(mesh)
+
+
+def _name(mesh) -> str:
+    """By which geoms call it."""
+    return mesh.name or Path(mesh.file).stem
 
 
 def _collides(geom) -> bool:
@@ -149,7 +154,7 @@ def _weighs(spec: mujoco.MjSpec, geom) -> bool:
 
 
 def _stand_in(mesh) -> None:
-    mesh.file = ""
+    mesh.name, mesh.file = _name(mesh), ""
     mesh.uservert, mesh.userface = _CORNERS, _FACES
 
 
@@ -186,15 +191,15 @@ def _do_without(path: Path, spec: mujoco.MjSpec, file: str, heavy: dict) -> bool
     meshes = [mesh for mesh in spec.meshes if Path(mesh.file).name == file]
     fields = [field for field in spec.hfields if Path(field.file).name == file]
     for mesh in meshes:
-        if mesh.name in heavy:
-            body = heavy[mesh.name]
+        if _name(mesh) in heavy:
+            body = heavy[_name(mesh)]
             place = "" if body.info in ("", "line 0") else f", {body.info}"
             raise ModelError(
                 f"{path}{place}: body {body.name or '(without name)'} takes its inertia from the mesh file {file}, "
                 "which was not found; put the file there, or give the body an <inertial>"
             )
         for geom in spec.geoms:
-            if geom.meshname == mesh.name:
+            if geom.meshname == _name(mesh):
                 geom.contype = geom.conaffinity = geom.mass = 0
         _stand_in(mesh)
     for field in fields:

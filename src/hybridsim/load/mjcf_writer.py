@@ -10,7 +10,7 @@ from .mjcf_attributes import Element, drop, last_or_new, put, put_range
 from .mjcf_bodies import rotation, rotors, shifted
 from .mjcf_elements import Elements
 from .mjcf_fields import BALL, FREE, HINGE, SLIDE
-from .mjcf_geoms import collides
+from .mjcf_geoms import shapes_of
 from .mjcf_names import names
 from .mjcf_source import Source
 from .mjcf_writer_actuators import write_actuator
@@ -171,8 +171,8 @@ class Writer:
         between_points = "fromto" in element.attrib
         if name.field == "friction":
             put(element, "friction", value)
-        elif name.field == "size":
-            put(element, "size", value[: 1 if between_points else np.max(np.flatnonzero(value), initial=0) + 1])
+        elif name.field == "size" and np.any(value):
+            put(element, "size", value[: 1 if between_points else np.max(np.flatnonzero(value)) + 1])
         elif not between_points:
             self._place(element, self._geoms[geom].frame, *self._pose(name))
         return True
@@ -180,20 +180,21 @@ class Writer:
     def _geom(self, owner: str) -> int:
         """MuJoCo's index of the n-th shape of a link that is not a mesh."""
         link, _, count = owner.rpartition("/")
-        first = self.model.body_geomadr[body := self.called.bodies.index(link)]
-        geoms = [i for i in range(first, first + self.model.body_geomnum[body]) if collides(self.source, i)]
-        return [i for i in geoms if self.model.geom_type[i] != int(mujoco.mjtGeom.mjGEOM_MESH)][int(count)]
+        shapes = shapes_of(self.source, self.called.bodies.index(link))
+        return [i for i in shapes if self.model.geom_type[i] != int(mujoco.mjtGeom.mjGEOM_MESH)][int(count)]
 
 
 def _put_inertia(inertial: Element, six: np.ndarray) -> None:
-    """MuJoCo finds principal axes only of an inertia with three positive moments; the others it is given."""
+    """As six numbers, unless MuJoCo finds their principal axes badly: one moment is zero, or they did not come back."""
+    old = inertial.get("fullinertia")
     drop(inertial, "diaginertia", "fullinertia", "quat", *_ORIENTATIONS)
-    moments, axes = np.linalg.eigh(six[[0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(3, 3).astype(float))
     if not np.any(six[3:]):
         put(inertial, "diaginertia", six[:3])
-    elif moments[0] > 1e-9 * moments[2]:
-        put(inertial, "fullinertia", six)
-    else:
+        return
+    moments, axes = np.linalg.eigh(six[[0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(3, 3).astype(float))
+    put(inertial, "fullinertia", six)
+    if moments[0] < 1e-9 * moments[2] or inertial.get("fullinertia") == old:
+        drop(inertial, "fullinertia")
         axes[:, 0] *= np.linalg.det(axes)
         quaternion = np.zeros(4)
         mujoco.mju_mat2Quat(quaternion, axes.ravel())

@@ -30,7 +30,10 @@ _JOINT_PLACES = {
 
 
 def save_urdf(model: Model, path: Path, like: Path) -> None:
-    """Writes what changed, reads it back, and warns of every number that did not survive."""
+    """Writes what changed, reads it back, and warns of every number that did not survive.
+
+    Names of meshes stay as they are, so relative ones are found only beside the original.
+    """
     numbers = named_numbers(model)
     old = named_numbers(_like(model, like))
     document = Document(like)

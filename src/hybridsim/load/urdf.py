@@ -90,8 +90,10 @@ def _attach(path: Path, links: list[Link], joints: list[Joint], base: str, eleme
         )
     if tied:
         return joints if base == "fixed" else _release(path, joints, tied)
+    if not roots:
+        return joints  # `build` names the loop
     name = "root" if all(joint.name != "root" for joint in joints) else f"{roots[0]}_root"
-    return [*(Joint(name, base, WORLD, root) for root in roots), *joints]
+    return [Joint(name, base, WORLD, roots[0]), *joints]
 
 
 def _release(path: Path, joints: list[Joint], tied: list[Joint]) -> list[Joint]:

@@ -7,7 +7,7 @@ joint without a link lies between two joints of one body. A mimic joint has no c
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def _find(index: dict[str, int], name: str, what: str) -> int:
 
 def _slices(sizes) -> tuple[slice, ...]:
     ends = list(accumulate(sizes, initial=0))
-    return tuple(slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True))
+    return tuple(slice(a, b) for a, b in pairwise(ends))
 
 
 def _owned(slices: tuple[slice, ...], mimics: tuple[int, ...]) -> np.ndarray:

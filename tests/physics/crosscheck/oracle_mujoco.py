@@ -64,7 +64,7 @@ class MujocoOracle:
 
     def _set_numbers(self, joint: Joint) -> None:
         """Those that MjSpec has one of for each joint, MjModel one for each freedom."""
-        armature, damping = (self._force_block(joint, np.asarray(value)) for value in (joint.armature, joint.damping))
+        armature, damping = (_in_their_order(joint, np.asarray(value)) for value in (joint.armature, joint.damping))
         model, first = self.model, 0
         spring_rest = self._configuration(joint, np.asarray(joint.spring_rest))
         for k, part in enumerate(self._parts(joint)):
@@ -79,12 +79,8 @@ class MujocoOracle:
     def _parts(self, joint: Joint) -> list:
         return [self.model.joint(f"{joint.name}/{k}") for k in range(len(_motions(joint)))]
 
-    @staticmethod
-    def _force_block(joint: Joint, numbers: np.ndarray) -> np.ndarray:
-        return np.concatenate([numbers[3:], numbers[:3]]) if joint.kind == "free" else numbers
-
     def _placed(self, joint: Joint, q: np.ndarray) -> Pose:
-        """Pose of a free body (it has no anchor) in the world."""
+        """Pose of a free body in the world."""
         placement = Pose(rotation(joint.quaternion), np.asarray(joint.position))
         return placement @ Pose(rotation(q[3:]), q[:3])
 
@@ -185,6 +181,11 @@ class MujocoOracle:
         mujoco.mj_subtreeVel(self.model, self.data)
         linear = self.data.subtree_linvel[0] * self.model.body_subtreemass[0]
         return Momentum(linear, self.data.subtree_angmom[0] + np.cross(self.data.subtree_com[0], linear))
+
+
+def _in_their_order(joint: Joint, numbers: np.ndarray) -> np.ndarray:
+    """Numbers of a joint's freedoms; of a free joint linear first."""
+    return np.concatenate([numbers[3:], numbers[:3]]) if joint.kind == "free" else numbers
 
 
 def _motions(joint: Joint) -> list[tuple[int, np.ndarray]]:

@@ -51,9 +51,9 @@ class PinocchioOracle:
             placement = IDENTITY
             ids.append(carrier)
         self._joints[joint.name] = ids
-        armature = np.broadcast_to(joint.armature, sum(self.model.joints[i].nv for i in ids))
+        armature = np.asarray(joint.armature)
         first = self.model.joints[ids[0]].idx_v
-        self.model.armature[first : first + len(armature)] = _to_linear_first(armature) if joint.kind == "free" else armature
+        self.model.armature[first : first + len(armature)] = _in_their_order(joint, armature)
         return carrier, X_child_joint.inverse()
 
     def configuration(self, q: np.ndarray) -> np.ndarray:
@@ -74,8 +74,8 @@ class PinocchioOracle:
 
     def forward_kinematics(self, q: np.ndarray) -> dict[str, Pose]:
         pin.framesForwardKinematics(self.model, self.data, self.configuration(q))
-        places = {frame.name: self.data.oMf[i] for i, frame in enumerate(self.model.frames) if frame.type == pin.OP_FRAME}
-        return {name: Pose(X.rotation.copy(), X.translation.copy()) for name, X in places.items()}
+        frames = [(frame.name, X) for frame, X in zip(self.model.frames, self.data.oMf, strict=True)]
+        return {name: Pose(X.rotation.copy(), X.translation.copy()) for name, X in frames}
 
     def jacobian(self, q: np.ndarray, link: str) -> np.ndarray:
         frame = self.model.getFrameId(link)
@@ -136,8 +136,9 @@ def _se3(pose: Pose) -> pin.SE3:
     return pin.SE3(pose.rotation, pose.position)
 
 
-def _to_linear_first(six: np.ndarray) -> np.ndarray:
-    return np.concatenate([six[3:], six[:3]])
+def _in_their_order(joint: Joint, numbers: np.ndarray) -> np.ndarray:
+    """Numbers of a joint's freedoms; of a free joint linear first."""
+    return np.concatenate([numbers[3:], numbers[:3]]) if joint.kind == "free" else numbers
 
 
 def _motions(joint: Joint) -> list[pin.JointModel]:

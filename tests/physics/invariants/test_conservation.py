@@ -13,7 +13,7 @@ from hybridsim.simulate import passive_forces
 
 from ..evaluate import evaluate
 from ..mechanisms import Case, cases, layout, thoroughly
-from .random import model_of, relative
+from .models import model_of, relative
 
 
 def rate_along_motion(quantity, model, q, qd, qdd):

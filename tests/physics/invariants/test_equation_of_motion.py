@@ -8,7 +8,7 @@ from hybridsim.dynamics import bias_force, energy, forward_dynamics, inverse_dyn
 
 from ..evaluate import evaluate
 from ..mechanisms import cases, thoroughly
-from .random import model_of, relative
+from .models import model_of, relative
 
 
 @thoroughly(examples=8)

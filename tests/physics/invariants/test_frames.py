@@ -12,7 +12,7 @@ from hybridsim.model import WORLD, Spec, build_spec
 
 from ..evaluate import evaluate
 from ..mechanisms import Case, cases, joints_of, layout, thoroughly
-from .random import relative
+from .models import relative
 
 
 def seen_from_elsewhere(spec: Spec, turn: Rotation, shift: np.ndarray) -> Spec:

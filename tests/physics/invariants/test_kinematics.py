@@ -8,7 +8,7 @@ from hybridsim.dynamics import configuration_rate, forward_kinematics, jacobian
 
 from ..evaluate import evaluate
 from ..mechanisms import cases, thoroughly
-from .random import model_of, relative
+from .models import model_of, relative
 
 
 @thoroughly(examples=8)

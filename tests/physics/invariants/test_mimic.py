@@ -19,7 +19,7 @@ from hybridsim.simulate import passive_forces
 
 from ..evaluate import evaluate
 from ..mechanisms import SIZES, cases, thoroughly
-from .random import model_of, relative
+from .models import model_of, relative
 
 
 def coupled(spec: Spec, rng: np.random.Generator) -> Spec:

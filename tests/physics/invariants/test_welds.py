@@ -11,7 +11,7 @@ from hybridsim.model import WORLD, Link, Spec, build_spec
 
 from ..evaluate import evaluate
 from ..mechanisms import cases, joints_of, thoroughly
-from .random import model_of, relative
+from .models import model_of, relative
 
 
 def welded(spec: Spec) -> Spec:

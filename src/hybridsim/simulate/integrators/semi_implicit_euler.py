@@ -6,7 +6,7 @@ from .interface import Integrator
 
 
 class SemiImplicitEuler(Integrator):
-    """First order, symplectic: the energy error of a conservative motion stays bounded."""
+    """First order. Where the mass matrix is constant it is symplectic, so that energy does not drift."""
 
     def __call__(self, model, acceleration, state, dt):
         return State(*euler(model, state.q, state.qd, acceleration(state.q, state.qd), dt))
