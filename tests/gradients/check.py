@@ -55,10 +55,14 @@ class Derivatives:
             modes = abs(float(weights @ slope) - float(np.sum(pulled[name] * direction))) / np.linalg.norm(weights)
             slopes[name] = float(jnp.linalg.norm(slope))
             errors[name] = (modes, np.linalg.norm(self._error(arguments, name, direction, value, slope)))
-        # A slope so small beside the others is the rounding of a zero.
+        # What is so small beside the largest slope is the rounding of a zero.
         zero = 1e-13 * max(slopes.values())
+
+        def relative(name: str, error: float) -> float:
+            return 0.0 if error < zero else float(error) / max(slopes[name], zero)
+
         return {
-            name: Leaf(size * (size > zero), *(float(error) / max(size, zero) for error in errors[name]))
+            name: Leaf(size if size > zero else 0.0, *(relative(name, error) for error in errors[name]))
             for name, size in slopes.items()
         }
 

@@ -67,9 +67,9 @@ def limited() -> hs.Model:
     return hs.build([_link(f"l{i}") for i in range(4)], joints, actuators)
 
 
-def ball() -> hs.Model:
-    """A body on a ball joint: small enough for an integrator with four stages."""
-    return hs.build([_link("bob")], [_joint("ball", "spherical", WORLD, "bob", (1.0, 0.4, -0.3, 0.2))], timestep=1e-3)
+def hinge() -> hs.Model:
+    """A body on a hinge: small enough for an integrator with four stages."""
+    return hs.build([_link("bob")], [_joint("hinge", "revolute", WORLD, "bob", 0.4)], timestep=1e-3)
 
 
 def quadruped() -> hs.Model:

@@ -158,4 +158,7 @@ def test_strictness_turns_an_impossible_inertia_into_a_warning():
 
 def test_moments_rounded_to_a_few_digits_are_accepted():
     """A thin rod has moments (a, a, 0); files round them."""
-    hs.free_body(hs.Link("rod", 1.0, inertia=(0.08333, 0.08334, 0.0)))
+    rod = hs.Link("rod", 1.0, inertia=(0.08333, 0.08334, 0.0))
+    hs.build([rod], [hs.Joint("across", "revolute", WORLD, "rod", axis=(1, 0, 0))])
+    with pytest.raises(hs.ModelError, match="turns no inertia"):
+        hs.build([rod], [hs.Joint("along", "revolute", WORLD, "rod", axis=(0, 0, 1))])

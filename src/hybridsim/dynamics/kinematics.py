@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..model import Model
-from ..spatial import Array, Inertia, Transform, cross, cross_motion, motion_to_parent, rotate
+from ..spatial import Array, Inertia, Transform, angular, cross, cross_motion, linear, motion_to_parent, rotate, spatial
 from .layout import KindGroup
 from .mechanism import Mechanism, assemble
 from .mimic import expand_q
@@ -65,6 +65,7 @@ def velocities(mechanism: Mechanism, q: Float[Array, " all"], conf: Configuratio
     for group in tables.groups:
         bias = jax.vmap(group.kind.bias)(take(mechanism.axis, group.members), rows(q, group.q), rows(qd, group.v))
         if bias is not None:
+            bias = _about_anchor(mechanism, group, bias)
             X_RN = jax.tree.map(lambda x, group=group: take(x, group.members), conf.X_RN)
             c = c + add_up(motion_to_parent(X_RN, bias), group.members, len(c))
     return Velocities(v, c)
@@ -101,8 +102,15 @@ def _group(mechanism: Mechanism, group: KindGroup, q: Float[Array, " all"]) -> t
         return pose, motion
     anchor = take(mechanism.anchor, group.members)
     moved = Transform(pose.rotation, anchor + pose.position - rotate(pose.rotation, anchor))
-    linear = motion[..., 3:] + cross(anchor[:, None, :], motion[..., :3])
-    return moved, jnp.concatenate([motion[..., :3], linear], axis=-1)
+    return moved, jax.vmap(lambda m: _about_anchor(mechanism, group, m), 1, 1)(motion)
+
+
+def _about_anchor(mechanism: Mechanism, group: KindGroup, motion: Float[Array, "joints 6"]) -> Float[Array, "joints 6"]:
+    """Motions that a kind describes at the origin, when they happen at the joints' anchors."""
+    if mechanism.anchor is None or group.kind.name == "free":
+        return motion
+    anchor = take(mechanism.anchor, group.members)
+    return spatial(angular(motion), linear(motion) + cross(anchor, angular(motion)))
 
 
 class Poses(eqx.Module):

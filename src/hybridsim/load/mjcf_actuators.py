@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from ..model import Actuator
-from .mjcf_fields import BALL, FREE, HINGE, SLIDE, control_of, drives_joint, nonzero, output_of
+from .mjcf_fields import BALL, FREE, HINGE, SLIDE, Flag, Index, control_of, drives_joint, nonzero, output_of
 from .mjcf_names import Names
 from .mjcf_source import Source
 
@@ -82,10 +82,10 @@ def _actuator(source: Source, i: int, name: str, joint: str) -> Actuator:
     )
 
 
-def _range(values: np.ndarray, limited: bool) -> tuple[float, float]:
+def _range(values: np.ndarray, limited: Flag) -> tuple[float, float]:
     return (float(values[0]), float(values[1])) if limited else (-np.inf, np.inf)
 
 
-def _word(enum, value: int) -> str:
+def _word(enum, value: Index) -> str:
     """`mjTRN_TENDON` as `tendon`."""
     return enum(int(value)).name.split("_", 1)[1].lower()

@@ -3,6 +3,8 @@
 import numpy as np
 from lxml import etree
 
+from .mjcf_fields import Flag
+
 Element = etree._Element
 
 
@@ -21,7 +23,7 @@ def put(element: Element, attribute: str, values: np.ndarray, unit: float = 1.0)
 
 
 def put_range(
-    element: Element, attribute: str, switch: str, limits: np.ndarray, switched: bool, unit: float = 1.0
+    element: Element, attribute: str, switch: str, limits: np.ndarray, switched: Flag, unit: float = 1.0
 ) -> None:
     """A range, or none where both ends are infinite; MJCF has none with one end. `switched`: is it on now?"""
     limited = bool(np.all(np.isfinite(limits)))

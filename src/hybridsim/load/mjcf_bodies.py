@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from ..model import Joint, Link
-from .mjcf_fields import BALL, FREE, HINGE, SLIDE, drives_joint, output_of
+from .mjcf_fields import BALL, FREE, HINGE, SLIDE, Index, drives_joint, output_of
 from .mjcf_geoms import read_geoms
 from .mjcf_names import Names, unused
 from .mjcf_source import Source
@@ -50,7 +50,7 @@ def read_joints(source: Source, called: Names) -> list[Joint]:
     return records
 
 
-def _joint(source: Source, j: int, name: str, parent: str, child: str, place) -> Joint:
+def _joint(source: Source, j: Index, name: str, parent: str, child: str, place) -> Joint:
     m = source.model
     kind, dof, at = m.jnt_type[j], m.jnt_dofadr[j], m.jnt_qposadr[j]
     coordinates = slice(at, at + _COORDINATES[kind])
@@ -82,7 +82,7 @@ def _joint(source: Source, j: int, name: str, parent: str, child: str, place) ->
     )
 
 
-def shifted(place, kind: int, axis: np.ndarray, anchor: np.ndarray, distance: float):
+def shifted(place, kind: Index, axis: np.ndarray, anchor: np.ndarray, distance: float):
     """The frame into which a joint moves a body that was at `place`: (position, quaternion).
 
     A joint's `ref` is the coordinate at which the body sits where the file puts it, so its zero is at -ref.
@@ -106,7 +106,7 @@ class Rotors(NamedTuple):
     damping: float
 
 
-def rotors(model: mujoco.MjModel, joint: int) -> Rotors:
+def rotors(model: mujoco.MjModel, joint: Index) -> Rotors:
     """Armature and damping of a motor are seen at the joint times its gear squared (recent MuJoCo only)."""
     if not hasattr(model, "actuator_armature") or model.jnt_type[joint] not in (HINGE, SLIDE):
         return Rotors(0.0, 0.0)

@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 
 from ..model import Geom
+from .mjcf_fields import Index
 from .mjcf_source import Source
 
 _SHAPES = {
@@ -20,24 +21,24 @@ _SHAPES = {
 }
 
 
-def read_geoms(source: Source, body: int) -> list[Geom]:
+def read_geoms(source: Source, body: Index) -> list[Geom]:
     """The collision shapes of one body."""
     return [_geom(source.model, i) for i in shapes_of(source, body)]
 
 
-def shapes_of(source: Source, body: int) -> list[int]:
+def shapes_of(source: Source, body: Index) -> list[int]:
     """MuJoCo's indices of the geoms of a body that are read. One that collides with nothing is only drawn."""
     m = source.model
     first, number = m.body_geomadr[body], m.body_geomnum[body]
     return [i for i in range(first, first + number) if collides(source, i) and m.geom_type[i] in _SHAPES]
 
 
-def collides(source: Source, geom: int) -> bool:
+def collides(source: Source, geom: Index) -> bool:
     m = source.model
     return bool(m.geom_contype[geom] or m.geom_conaffinity[geom]) and not source.off("contact", "constraint")
 
 
-def _geom(m: mujoco.MjModel, i: int) -> Geom:
+def _geom(m: mujoco.MjModel, i: Index) -> Geom:
     shape, numbers = _SHAPES[m.geom_type[i]]
     return Geom(
         shape,
@@ -52,7 +53,7 @@ def _geom(m: mujoco.MjModel, i: int) -> Geom:
     )
 
 
-def _hull(m: mujoco.MjModel, mesh: int) -> np.ndarray:
+def _hull(m: mujoco.MjModel, mesh: Index) -> np.ndarray:
     """The corners of a mesh's convex hull. `mesh_graph` starts with their number and lists them after their edges."""
     first, number = m.mesh_vertadr[mesh], m.mesh_vertnum[mesh]
     vertices = m.mesh_vert[first : first + number].astype(float)

@@ -45,7 +45,7 @@ class Writer:
         i = self.called.actuators.index(name.owner)
         if i not in self.elements.actuators:
             return False
-        write_actuator(self.elements.actuators[i], self.model, i, name, self.numbers)
+        write_actuator(self.elements.actuators[i], self.source, i, name, self.numbers)
         return True
 
     # Bodies
@@ -137,7 +137,7 @@ class Writer:
         elif name.field in _JOINT and np.ptp(value) == 0:
             self._joint_coefficient(j, name.field, value[0])
 
-    def _joint_coefficient(self, j: int, field: str, value: float) -> None:
+    def _joint_coefficient(self, j: int, field: str, value: float | np.floating) -> None:
         element = self.elements.joints[j]
         if np.any(self._joints[j].springdamper):
             # It would set stiffness and damping by itself; the next round writes both.

@@ -1,22 +1,23 @@
 """Numbers of one actuator into its element of an MJCF file."""
 
-import mujoco
 import numpy as np
 
 from .differences import Name
 from .mjcf_attributes import Element, drop, put, put_range
 from .mjcf_fields import FREE, control_of
+from .mjcf_source import Source
 
 
-def write_actuator(element: Element, m: mujoco.MjModel, i: int, name: Name, numbers: dict[Name, np.ndarray]) -> None:
+def write_actuator(element: Element, source: Source, i: int, name: Name, numbers: dict[Name, np.ndarray]) -> None:
     """One field of MuJoCo's actuator i."""
-    value = numbers[name]
+    m, value = source.model, numbers[name]
     if name.field == "gear" and m.jnt_type[m.actuator_trnid[i, 0]] == FREE:
         put(element, "gear", value[[3, 4, 5, 0, 1, 2]])
     elif name.field == "gear":
         put(element, "gear", value[: np.max(np.flatnonzero(value), initial=0) + 1])
     elif name.field == "command_range":
-        drop(element, "inheritrange")
+        if element.tag == "position" and source.spec.actuators[i].inheritrange:
+            element.set("inheritrange", "0")
         put_range(element, "ctrlrange", "ctrllimited", value, m.actuator_ctrllimited[control_of(m, i)])
     elif name.field == "force_range":
         put_range(element, "forcerange", "forcelimited", value, m.actuator_forcelimited[i])
@@ -45,6 +46,6 @@ def _make_general(element: Element) -> None:
     if element.tag == "general":
         return
     element.tag = "general"
-    drop(element, "kp", "kv", "dampratio", "timeconst")
+    drop(element, "kp", "kv", "dampratio", "timeconst", "inheritrange")
     element.set("gaintype", "fixed")
     element.set("dyntype", "none")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import validate
+from .carried import joints_without_inertia
 from .errors import ModelError
 from .geometry import SHAPES, Geometry
 from .inertial import link_numbers
@@ -44,12 +45,12 @@ def build_spec(spec: Spec, strict: bool = True) -> Model:
     links = [by_name[name] for name in topology.link_names]
 
     numbers = [link_numbers(where(f"link {link.name}"), link) for link in links]
-    for link, n in zip(links, numbers, strict=True):
-        validate.link(where(f"link {link.name}"), n, strict)
+    validate.links({where(f"link {link.name}"): n for link, n in zip(links, numbers, strict=True)}, strict)
     stacked = _stack_joints(joints, topology, where)
     masses = np.array([n.mass for n in numbers])
     turning = np.array([np.trace(n.tensor) for n in numbers])
     validate.movable(topology, masses, turning, stacked.armature, where)
+    validate.turnable({where(f"joint {name}"): name for name in joints_without_inertia(topology, stacked, numbers)}, strict)
     gravity = _vector(spec.source, "gravity", spec.gravity, 3)
     validate.finite(spec.source, "gravity", gravity)
     if not (np.isfinite(spec.timestep) and spec.timestep > 0):
@@ -95,11 +96,12 @@ def _topology(spec: Spec, joints: list[Joint], parents: list[int], kinds: dict[s
             continue
         here, copied = where(f"joint {joint.name}"), joint.mimic.joint
         if copied not in index:
-            raise ModelError(f"{here}: it mimics joint {copied!r}, which does not exist")
+            raise ModelError(f"{here}: it mimics joint {copied!r}, which does not exist; name another or load with mimic=False")
         if kinds[joint.name].nq != 1 or kinds[copied].nq != 1:
             raise ModelError(f"{here}: it mimics {copied!r}; only joints with one coordinate can mimic one another")
         if joints[index[copied]].mimic is not None:
             raise ModelError(f"{here}: it mimics {copied!r}, which mimics another joint; name that one instead")
+        validate.finite(here, "mimic ratio and offset", np.array([joint.mimic.ratio, joint.mimic.offset]))
         mimics.append(index[copied])
     order = sorted((link.name for link in spec.links), key=last.__getitem__)
     return Topology(
@@ -112,14 +114,19 @@ def _topology(spec: Spec, joints: list[Joint], parents: list[int], kinds: dict[s
     )
 
 
-def _vector(where: str, what: str, value, size: int) -> np.ndarray:
-    """`size` numbers; a single one stands for all."""
+def _vector(where: str, what: str, value, size: int, one_for_all: bool = False) -> np.ndarray:
+    """`size` numbers; where it makes sense, a single one stands for all."""
     array = np.asarray(value, dtype=float)
     if array.shape == (size,):
         return array
-    if array.ndim == 0:
+    if array.ndim == 0 and one_for_all:
         return np.full(size, array)
     raise ModelError(f"{where}: {what} has shape {array.shape}; {size} numbers are needed")
+
+
+def _unit_quaternion(where: str, value) -> np.ndarray:
+    quaternion = _vector(where, "quaternion", value, 4)
+    return quaternion / np.linalg.norm(quaternion)
 
 
 def _stack_joints(joints: list[Joint], topology: Topology, where) -> Joints:
@@ -129,12 +136,15 @@ def _stack_joints(joints: list[Joint], topology: Topology, where) -> Joints:
         row = {what: _vector(here, what, getattr(joint, what), 3) for what in ("position", "axis", "anchor")}
         row["quaternion"] = _vector(here, "quaternion", joint.quaternion, 4)
         for what in ("stiffness", "damping", "friction", "friction_speed", "armature", "lower", "upper", "effort"):
-            row[what] = _vector(here, what, getattr(joint, what), kind.nv)
-        row["rest"] = _vector(here, "rest", kind.rest() if joint.rest is None else joint.rest, kind.nq)
+            row[what] = _vector(here, what, getattr(joint, what), kind.nv, one_for_all=True)
+        row["rest"] = _vector(here, "rest", kind.rest() if joint.rest is None else joint.rest, kind.nq, one_for_all=kind.nq == 1)
         spring_rest = row["rest"] if joint.spring_rest is None else joint.spring_rest
-        row["spring_rest"] = _vector(here, "spring_rest", spring_rest, kind.nq)
+        row["spring_rest"] = _vector(here, "spring_rest", spring_rest, kind.nq, one_for_all=kind.nq == 1)
         validate.joint(here, kind, row)
-        row["quaternion"] = row["quaternion"] / np.linalg.norm(row["quaternion"])
+        row["quaternion"] = _unit_quaternion(here, joint.quaternion)
+        if kind.name in ("spherical", "free"):
+            for what in ("rest", "spring_rest"):
+                row[what] = np.concatenate([row[what][:-4], _unit_quaternion(here, row[what][-4:])])
         rows.append(row)
 
     def stack(what: str, width: int) -> np.ndarray:
@@ -175,9 +185,15 @@ def _stack_geometry(spec: Spec, links: list[Link], where) -> Geometry:
             raise ModelError(f"{here}: there is no shape {geom.shape!r}; the shapes are {', '.join(SHAPES)}")
         size = np.atleast_1d(np.asarray(geom.size, dtype=float))
         validate.finite(here, f"size of {geom.shape}", size)
-        if np.any(size < 0):
-            raise ModelError(f"{here}: the size of a {geom.shape} is {geom.size}; it cannot be negative")
+        if np.any(size < 0) or len(size) > 3:
+            raise ModelError(f"{here}: the size of a {geom.shape} is {geom.size}; up to 3 numbers, none negative, are needed")
         row[: len(size)] = size
+        validate.finite(here, f"position of {geom.shape}", np.asarray(geom.position, dtype=float))
+        validate.finite(here, f"quaternion of {geom.shape}", np.asarray(geom.quaternion, dtype=float))
+        if not np.any(geom.quaternion):
+            raise ModelError(f"{here}: the quaternion of a {geom.shape} is zero; no rotation is 1 0 0 0")
+        if not geom.friction >= 0:
+            raise ModelError(f"{here}: the friction of a {geom.shape} is {geom.friction:g}; it cannot be negative or NaN")
     names, used = [], set()
     for i, (_, owner, geom) in enumerate(owned):
         name = geom.name or f"{owner}/{geom.shape}"
@@ -186,7 +202,7 @@ def _stack_geometry(spec: Spec, links: list[Link], where) -> Geometry:
         names.append(name)
     return Geometry(
         position=np.array([_vector("geometry", "position", g.position, 3) for *_, g in owned]).reshape(-1, 3),
-        quaternion=np.array([_vector("geometry", "quaternion", g.quaternion, 4) for *_, g in owned]).reshape(-1, 4),
+        quaternion=np.array([_unit_quaternion("geometry", g.quaternion) for *_, g in owned]).reshape(-1, 4),
         size=sizes,
         friction=np.array([g.friction for *_, g in owned]),
         points=tuple(np.zeros((0, 3)) if g.points is None else np.asarray(g.points, dtype=float) for *_, g in owned),
@@ -204,7 +220,9 @@ def _stack_actuators(spec: Spec, topology: Topology, where) -> Actuators:
         if actuator.joint not in topology.joint_index:
             raise ModelError(f"{here}: it drives joint {actuator.joint!r}, which does not exist")
         nv = topology.kinds[topology.joint_index[actuator.joint]].nv
-        gear[:nv] = _vector(here, "gear", actuator.gear, nv)
+        gear[:nv] = _vector(here, "gear", actuator.gear, nv, one_for_all=True)
+        validate.ordered(here, "command_range", actuator.command_range)
+        validate.ordered(here, "force_range", actuator.force_range)
         validate.finite(here, "gain, bias and gear", np.concatenate([[actuator.gain], np.ravel(actuator.bias), gear]))
     return Actuators(
         gain=np.array([a.gain for a in spec.actuators], dtype=float),

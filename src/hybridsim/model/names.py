@@ -4,12 +4,15 @@ Engine code marks a variable by `tau = named("joint.force", tau)`. The default m
 value itself, so a model without networks traces to the same program as if there were no marks.
 """
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..spatial import Array
 
 
+@runtime_checkable
 class Named(Protocol):
+    """What may be put at every mark."""
+
     def __call__(self, name: str, value: Array) -> Array: ...
 
 

@@ -11,6 +11,8 @@ from .topology import Topology
 
 # Moments of inertia in files are rounded to a few digits; a thin rod has a = b + 0 within that rounding.
 ROUNDING = 1e-3
+# An inertia below this is a zero with rounding errors [kg m^2].
+SMALLEST = 1e-18
 
 
 def finite(where: str, what: str, value: np.ndarray) -> None:
@@ -19,8 +21,21 @@ def finite(where: str, what: str, value: np.ndarray) -> None:
         raise ModelError(f"{where}: {what} is {_show(value)}, which is not finite; give real numbers")
 
 
-def link(where: str, numbers: LinkNumbers, strict: bool) -> None:
-    """Mass, centre of mass and inertia of one link are those of a body that could exist."""
+def links(numbers: dict[str, LinkNumbers], strict: bool) -> None:
+    """All links are bodies that could exist. Where files are read, inertias that none has are a warning: they
+    are common, and the equations of motion can still be solved."""
+    problems = [f"{where}: {problem}" for where, n in numbers.items() if (problem := _link(where, n))]
+    if not problems:
+        return
+    fix = "check units, signs of the off-diagonals, and whether it is taken about the centre of mass"
+    if strict:
+        raise ModelError(f"{problems[0]}; {fix}")
+    listed = "\n  ".join(problems)
+    warnings.warn(f"inertias that no body has are used as they are; {fix}:\n  {listed}", ModelWarning, stacklevel=3)
+
+
+def _link(where: str, numbers: LinkNumbers) -> str | None:
+    """What is wrong with an inertia, if anything; other impossible numbers are errors."""
     finite(where, "mass", numbers.mass)
     finite(where, "centre of mass", numbers.com)
     finite(where, "inertia", numbers.tensor)
@@ -28,20 +43,16 @@ def link(where: str, numbers: LinkNumbers, strict: bool) -> None:
         raise ModelError(f"{where}: mass is {numbers.mass:g} kg; a mass cannot be negative")
     moments = np.linalg.eigvalsh(numbers.tensor)
     size = max(abs(moments[0]), moments[2])
-    problem = None
+    if size < SMALLEST:
+        return None
     if moments[0] < -ROUNDING * size:
-        problem = f"the smallest principal moment of inertia is {moments[0]:g} kg m^2; it cannot be negative"
-    elif moments[0] + moments[1] < moments[2] * (1 - ROUNDING):
-        problem = (
+        return f"the smallest principal moment of inertia is {moments[0]:g} kg m^2; it cannot be negative"
+    if moments[0] + moments[1] < moments[2] * (1 - ROUNDING):
+        return (
             f"the principal moments of inertia are {_show(moments)} kg m^2; no body has them, because the "
             "largest must be at most the sum of the other two (triangle inequality)"
         )
-    if problem is None:
-        return
-    fix = "check units, signs of the off-diagonals, and whether it is taken about the centre of mass"
-    if strict:
-        raise ModelError(f"{where}: {problem}; {fix}")
-    warnings.warn(f"{where}: {problem}; it is used as it is. To mend it, {fix}.", ModelWarning, stacklevel=2)
+    return None
 
 
 def joint(where: str, kind: JointKind, values: dict[str, np.ndarray]) -> None:
@@ -66,6 +77,10 @@ def joint(where: str, kind: JointKind, values: dict[str, np.ndarray]) -> None:
         )
     if not np.all(values["effort"] >= 0):
         raise ModelError(f"{where}: effort limit is {_show(values['effort'])}; it cannot be negative or NaN")
+    for what in ("rest", "spring_rest"):
+        quaternion = {"spherical": values[what], "free": values[what][3:]}.get(kind.name)
+        if quaternion is not None and np.linalg.norm(quaternion) < 1e-9:
+            raise ModelError(f"{where}: the quaternion in {what} is zero; no rotation is 1 0 0 0")
     rotations = {"spherical": slice(0, 3), "free": slice(0, 3)}.get(kind.name)
     if rotations and np.ptp(values["stiffness"][rotations]) > 0:
         raise ModelError(
@@ -74,24 +89,45 @@ def joint(where: str, kind: JointKind, values: dict[str, np.ndarray]) -> None:
 
 
 def movable(topology: Topology, masses: np.ndarray, second_moments: np.ndarray, armature: np.ndarray, where) -> None:
-    """Every freedom moves some inertia, or its acceleration would be infinite."""
-    moving = [kind.nv > 0 for kind in topology.kinds]
-    carried = np.zeros(len(moving))
-    turning = np.zeros(len(moving))
+    """Every freedom moves some inertia, or its acceleration would be infinite. A joint moves what its copies move."""
+    moved = np.zeros(len(topology.kinds))
     for i, j in enumerate(topology.link_joints):
-        carried[j] += masses[i]
-        turning[j] += second_moments[i]
-    for j in reversed(range(len(moving))):
-        if moving[j] and carried[j] <= 0 and turning[j] <= 0 and not np.all(armature[topology.v_slices[j]] > 0):
+        moved[j] += masses[i] + second_moments[i]
+    for j in reversed(range(len(moved))):
+        if (parent := topology.parents[j]) >= 0:
+            moved[parent] += moved[j]
+    for j, kind in enumerate(topology.kinds):
+        together = [j, *(i for i, copied in enumerate(topology.mimics) if copied == j)]
+        has_rotor = any(np.all(armature[topology.v_slices[i]] > 0) for i in together)
+        if kind.nv and topology.mimics[j] < 0 and moved[together].sum() <= 0 and not has_rotor:
             name = topology.joint_names[j]
             raise ModelError(
                 f"{where(f'joint {name}')}: joint {name!r} moves links whose total mass is 0 kg, so its acceleration "
-                'would be infinite; give them a mass (is the unit kg?), give the joint an armature, or fix the joint '
+                "would be infinite; give them a mass (is the unit kg?), give the joint an armature, or fix the joint "
                 '(hs.load(..., massless="fix") does that for all such joints)'
             )
-        if (parent := topology.parents[j]) >= 0:
-            carried[parent] += carried[j]
-            turning[parent] += turning[j]
+
+
+def turnable(joints: dict[str, str], strict: bool) -> None:
+    """No joint turns masses that all lie on its axis. In files that is a warning: other motions are still right."""
+    if not joints:
+        return
+    fix = "give the links an inertia, or the joints an armature"
+    if strict:
+        place, name = next(iter(joints.items()))
+        raise ModelError(
+            f"{place}: joint {name!r} turns no inertia, as the masses that it carries are points on its axis, so its "
+            f"acceleration would be infinite; {fix}"
+        )
+    listed = ", ".join(joints.values())
+    warnings.warn(f"joints {listed} turn no inertia, so their accelerations mean nothing; {fix}", ModelWarning, stacklevel=3)
+
+
+def ordered(where: str, what: str, limits: tuple[float, float]) -> None:
+    """A range is two numbers, the smaller first; infinite where there is no limit."""
+    low, high = limits
+    if not low <= high:
+        raise ModelError(f"{where}: {what} is {low:g} to {high:g}; give the smaller number first, and no NaN")
 
 
 def _show(value: np.ndarray) -> str:
