@@ -8,7 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 # Most of the time would go into optimising programs that run a few times.
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True, "xla_cpu_use_fusion_emitters": False}
+QUICK = {
+    "xla_backend_optimization_level": 0,
+    "xla_llvm_disable_expensive_passes": True,
+    "xla_cpu_use_fusion_emitters": False,
+}
 
 # Of reverse against forward mode: both are exact, so only rounding is left.
 MODES = 1e-10
@@ -109,4 +113,3 @@ def _size(leaf) -> float:
     """How far to move a leaf: with its own size, but not so far that a mechanism becomes another one."""
     finite = np.abs(np.asarray(leaf)[np.isfinite(leaf)])
     return min(float(finite.max(initial=0.0)) or 0.3, 0.3)
-

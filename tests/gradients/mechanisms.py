@@ -81,7 +81,9 @@ def quadruped() -> hs.Model:
         for part, place in places.items():
             links.append(_link(f"{leg} {part}"))
             axis = (1, 0, 0) if part == "hip" else (0, 1, 0)
-            joints.append(hs.Joint(f"{leg} {part}", "revolute", parent, links[-1].name, position=place, axis=axis, **PASSIVE))
+            joints.append(
+                hs.Joint(f"{leg} {part}", "revolute", parent, links[-1].name, position=place, axis=axis, **PASSIVE)
+            )
             parent = links[-1].name
     actuators = [hs.Actuator.position(joint.name, joint.name, kp=50.0, kv=1.0) for joint in joints[1:]]
     return hs.build(links, joints, actuators)
@@ -91,7 +93,12 @@ def moving(model: hs.Model, seed: int = 0, steps: int | None = None) -> dict:
     """Arguments in random motion: q with quaternions near unit length, qd, and commands (of each step)."""
     rng = np.random.default_rng(seed)
     q = model.rest()[0] + 0.3 * rng.normal(size=model.nq)
-    return {"model": model, "q": q, "qd": rng.normal(size=model.nv), "control": rng.normal(size=_controls(model, steps))}
+    return {
+        "model": model,
+        "q": q,
+        "qd": rng.normal(size=model.nv),
+        "control": rng.normal(size=_controls(model, steps)),
+    }
 
 
 def at_rest(model: hs.Model, steps: int | None = None) -> dict:

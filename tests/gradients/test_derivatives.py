@@ -62,7 +62,9 @@ slow = pytest.mark.slow
 
 def of_everything(*quick: str):
     """All functions; in the default run only those named."""
-    return pytest.mark.parametrize("name", [name if name in quick else pytest.param(name, marks=slow) for name in FUNCTIONS])
+    return pytest.mark.parametrize(
+        "name", [name if name in quick else pytest.param(name, marks=slow) for name in FUNCTIONS]
+    )
 
 
 @of_everything("implicit step", "rollout")

@@ -64,7 +64,9 @@ def test_gradient_of_a_step_of_a_quadruped_is_traced_in_under_two_seconds():
     """In a new process, where nothing of it was traced before; processor time, so that a busy machine does not count."""
     tests = str(Path(__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([tests, *sys.path])}
-    result = subprocess.run([sys.executable, "-c", MEASURE], env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", MEASURE], env=environment, capture_output=True, text=True, check=False
+    )
     if result.returncode:
         pytest.fail(result.stderr)
     assert float(result.stdout) < SECONDS

@@ -423,6 +423,14 @@ class TestErrors:
         with pytest.raises(hs.ModelError, match=rf"hopper\.xml.*{surplus}.*give the file"):
             hs.save(hs.load(folder / "balls.xml"), folder / "copy.xml", folder / "hopper.xml")
 
+    def test_files_that_include_each_other(self, folder, tmp_path):
+        like = folder / "include_main.xml"
+        model = hs.load(like)
+        arm = folder / "include_arm.xml"
+        arm.write_text(arm.read_text().replace("</body>", '<include file="include_main.xml"/></body>'))
+        with pytest.raises(hs.ModelError, match=r"include_arm\.xml: it includes .*include_main\.xml"):
+            hs.save(model, tmp_path / "copy.xml", like)
+
     def test_a_folder_that_does_not_exist(self, folder):
         with pytest.raises(hs.ModelError, match="its folder does not exist"):
             hs.save(hs.load(folder / "balls.xml"), folder / "no" / "copy.xml", folder / "balls.xml")
@@ -434,6 +442,8 @@ class TestErrors:
         inertia = np.array(model.links.inertia)
         inertia[0] = 1, 1, 9, 0, 0, 0
         before = sorted(folder.iterdir()), like.read_bytes()
-        with pytest.raises(hs.ModelError, match=r"not written, because loading it would fail: .*A \+ B >= C"):
+        with pytest.raises(
+            hs.ModelError, match=r"not written, because loading it would fail: .*balls\.xml.*A \+ B >= C"
+        ):
             hs.save(replaced(model, lambda m: m.links.inertia, inertia), like, like)
         assert before == (sorted(folder.iterdir()), like.read_bytes())

@@ -47,7 +47,9 @@ def test_coordinates_lie_where_the_model_says():
 def test_several_joints_of_a_body_act_one_after_the_other():
     """A gimbal: the second axis turns with the first joint, and the link sits behind the last."""
     axes = {"yaw": (0, 0, 1), "pitch": (0, 1, 0), "roll": (1, 0, 0)}
-    model = hs.build([body("ball")], [hs.Joint(name, "revolute", WORLD, "ball", axis=axis) for name, axis in axes.items()])
+    model = hs.build(
+        [body("ball")], [hs.Joint(name, "revolute", WORLD, "ball", axis=axis) for name, axis in axes.items()]
+    )
     angles = [0.3, -0.5, 0.9]
     found = hs.forward_kinematics(model, np.array(angles))["ball"].rotation
     np.testing.assert_allclose(found, Rotation.from_euler("ZYX", angles).as_matrix(), atol=1e-15)
@@ -97,7 +99,10 @@ def test_one_number_stands_for_all_freedoms_and_several_for_each():
 
 
 def test_springs_rest_where_the_joint_rests_unless_told():
-    joints = [hs.Joint("a", "revolute", WORLD, "a", rest=0.4), hs.Joint("b", "revolute", "a", "b", rest=0.4, spring_rest=-1)]
+    joints = [
+        hs.Joint("a", "revolute", WORLD, "a", rest=0.4),
+        hs.Joint("b", "revolute", "a", "b", rest=0.4, spring_rest=-1),
+    ]
     model = hs.build([body("a"), body("b")], joints)
     np.testing.assert_array_equal(model.joints.spring_rest, [0.4, -1])
     np.testing.assert_array_equal(model.rest()[0], [0.4, 0.4])

@@ -248,9 +248,8 @@ def random_configuration(rng: np.random.Generator, kind: str) -> np.ndarray:
 
 
 def thoroughly(examples: int) -> settings:
-    """Settings of tests on random mechanisms: the same ones in every run, as slow as they are.
+    """So many random mechanisms, the same ones in every run.
 
     A failure is not shrunk, which would take minutes; `test_each_kind_alone_and_in_a_row` tells the kind apart.
     """
-    phases = (Phase.explicit, Phase.generate)
-    return settings(max_examples=examples, deadline=None, derandomize=True, database=None, phases=phases)
+    return settings(max_examples=examples, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))

@@ -3,13 +3,17 @@
 import mujoco
 import numpy as np
 import pytest
-from physics.crosscheck.oracle_mujoco import SPRINGS, MujocoOracle
 
 import hybridsim as hs
 from hybridsim.model import WORLD, Spec, build_spec
+from physics.crosscheck.oracle_mujoco import SPRINGS, MujocoOracle
 
 STEPS, DT = 200, 2e-3
-LINK = (1.0, np.array([0.1, -0.05, -0.2]), np.array([[0.03, 0.002, -0.003], [0.002, 0.04, 0.004], [-0.003, 0.004, 0.05]]))
+LINK = (
+    1.0,
+    np.array([0.1, -0.05, -0.2]),
+    np.array([[0.03, 0.002, -0.003], [0.002, 0.04, 0.004], [-0.003, 0.004, 0.05]]),
+)
 
 
 def joint(name, kind, parent, child, nv, **numbers) -> hs.Joint:
@@ -72,7 +76,9 @@ def trajectories(spec: Spec, ours: hs.simulate.Integrator, theirs: int):
         ours_q = oracle.configuration(q)
         for j in range(oracle.model.njnt):  # Both signs of a quaternion are the same rotation.
             if oracle.model.jnt_type[j] in (mujoco.mjtJoint.mjJNT_BALL, mujoco.mjtJoint.mjJNT_FREE):
-                start = oracle.model.jnt_qposadr[j] + (3 if oracle.model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE else 0)
+                start = oracle.model.jnt_qposadr[j] + (
+                    3 if oracle.model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE else 0
+                )
                 if ours_q[start : start + 4] @ data.qpos[start : start + 4] < 0:
                     ours_q[start : start + 4] *= -1
         yield np.concatenate([ours_q, oracle.velocity_map(q, qd).velocity(qd)]), np.concatenate([data.qpos, data.qvel])
@@ -82,7 +88,9 @@ EULER, RK4 = mujoco.mjtIntegrator.mjINT_EULER, mujoco.mjtIntegrator.mjINT_RK4
 
 
 @pytest.mark.parametrize(
-    "spec", [arm(), drone(damping=0.0), drone(damping=0.8)], ids=["hinges, slides and balls", "free body", "damped free body"]
+    "spec",
+    [arm(), drone(damping=0.0), drone(damping=0.8)],
+    ids=["hinges, slides and balls", "free body", "damped free body"],
 )
 def test_implicit_damping_is_mujocos_euler_step_by_step(spec):
     for k, (ours, theirs) in enumerate(trajectories(spec, hs.ImplicitDamping(), EULER)):

@@ -15,7 +15,9 @@ AMPLITUDE = 1.5
 
 def pendulum() -> hs.Model:
     """A point mass of 1 kg on a rod of 1 m, so its period is that of the textbook."""
-    return hs.build([hs.Link("bob", 1.0, (0, 0, -1.0))], [hs.Joint("pivot", "revolute", "world", "bob", axis=(0, 1, 0))])
+    return hs.build(
+        [hs.Link("bob", 1.0, (0, 0, -1.0))], [hs.Joint("pivot", "revolute", "world", "bob", axis=(0, 1, 0))]
+    )
 
 
 def period() -> float:

@@ -28,7 +28,9 @@ def identity(name, value):
     return value
 
 
-@pytest.mark.parametrize("integrator", [hs.SemiImplicitEuler(), hs.ImplicitDamping(), hs.RungeKutta4()], ids=lambda i: type(i).__name__)
+@pytest.mark.parametrize(
+    "integrator", [hs.SemiImplicitEuler(), hs.ImplicitDamping(), hs.RungeKutta4()], ids=lambda i: type(i).__name__
+)
 def test_a_marked_step_is_the_same_program_as_an_unmarked_one(integrator):
     unmarked = program(lambda m, s: hs.step(m, s, integrator=integrator))
     marked = program(lambda m, s: hs.step(m, s, integrator=integrator, named=identity))

@@ -60,7 +60,10 @@ def errors(name: str) -> dict[str, np.ndarray]:
     found = [program(name)(start(), steps) for steps in INTEGRATORS[name][2]]
 
     def error(joints, state):
-        of = [(state.q[MODEL.q_of(j)] - exact.q[MODEL.q_of(j)], state.qd[MODEL.v_of(j)] - exact.qd[MODEL.v_of(j)]) for j in joints]
+        of = [
+            (state.q[MODEL.q_of(j)] - exact.q[MODEL.q_of(j)], state.qd[MODEL.v_of(j)] - exact.qd[MODEL.v_of(j)])
+            for j in joints
+        ]
         return np.linalg.norm(np.concatenate([x for pair in of for x in pair]))
 
     return {kind: np.array([error(joints, state) for state in found]) for kind, joints in MECHANISMS.items()}

@@ -52,7 +52,9 @@ def residual_numbers(model: hs.Model, steps: int, checkpoint: bool) -> int:
     return sum(int(np.prod(x.shape)) for x in jax.tree.leaves(kept))
 
 
-@pytest.mark.parametrize("model", [hs.chain(1), hs.chain(5), hs.chain(2, base="free")], ids=["hinge", "five hinges", "free"])
+@pytest.mark.parametrize(
+    "model", [hs.chain(1), hs.chain(5), hs.chain(2, base="free")], ids=["hinge", "five hinges", "free"]
+)
 def test_memory_of_a_gradient_grows_with_steps_times_state_only(model):
     growth = (residual_numbers(model, 60, True) - residual_numbers(model, 20, True)) / 40
     state = model.nq + model.nv

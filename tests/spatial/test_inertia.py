@@ -31,7 +31,7 @@ def second_moment(masses, points):
 
 def body(masses, points) -> Inertia:
     mass, com, inertia = numbers(masses, points)
-    return Inertia.about_centre(np.asarray(mass), com, np.asarray(inertia))
+    return Inertia.about_centre(jnp.asarray(mass), jnp.asarray(com), inertia)
 
 
 def assert_same(a: Inertia, b: Inertia):
@@ -119,4 +119,3 @@ def test_parametrisation_is_regular():
     forward, reverse = jax.jit(lambda theta: (jax.jacfwd(flat)(theta), jax.jacrev(flat)(theta)))(theta)
     np.testing.assert_allclose(forward, reverse, rtol=1e-12, atol=1e-14)
     assert np.linalg.matrix_rank(forward) == 10
-

@@ -42,17 +42,19 @@ def test_matrix_of_a_quaternion_of_any_length_is_scipys():
 
 def test_product_turns_first_by_the_second():
     a, b = unit(QUATERNIONS), unit(QUATERNIONS[::-1])
-    np.testing.assert_allclose(
-        matrix_from_quaternion(multiply(a, b)), (scipy(a) * scipy(b)).as_matrix(), atol=1e-14
-    )
+    np.testing.assert_allclose(matrix_from_quaternion(multiply(a, b)), (scipy(a) * scipy(b)).as_matrix(), atol=1e-14)
     np.testing.assert_allclose(multiply(a, conjugate(a)), np.tile(IDENTITY_QUATERNION, (20, 1)), atol=1e-15)
 
 
 def test_exponential_and_logarithm_are_scipys():
     # Beyond a half turn too: there the logarithm is the shorter way.
-    vectors = VECTORS / np.linalg.norm(VECTORS, axis=1, keepdims=True) * np.linspace(1e-9, 2 * np.pi - 1e-3, 20)[:, None]
+    vectors = (
+        VECTORS / np.linalg.norm(VECTORS, axis=1, keepdims=True) * np.linspace(1e-9, 2 * np.pi - 1e-3, 20)[:, None]
+    )
     quaternions = quaternion_exp(vectors)
-    np.testing.assert_allclose(matrix_from_quaternion(quaternions), Rotation.from_rotvec(vectors).as_matrix(), atol=1e-14)
+    np.testing.assert_allclose(
+        matrix_from_quaternion(quaternions), Rotation.from_rotvec(vectors).as_matrix(), atol=1e-14
+    )
     np.testing.assert_allclose(quaternion_log(quaternions), Rotation.from_rotvec(vectors).as_rotvec(), atol=2e-14)
     np.testing.assert_allclose(quaternion_log(-3 * quaternions), quaternion_log(quaternions), atol=1e-14)
 

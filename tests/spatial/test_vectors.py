@@ -39,7 +39,9 @@ def test_cross_operators_are_dual():
 
 def test_cross_motion_satisfies_jacobis_identity():
     W = V[::-1]
-    total = cross_motion(V, cross_motion(M, W)) + cross_motion(M, cross_motion(W, V)) + cross_motion(W, cross_motion(V, M))
+    total = (
+        cross_motion(V, cross_motion(M, W)) + cross_motion(M, cross_motion(W, V)) + cross_motion(W, cross_motion(V, M))
+    )
     np.testing.assert_allclose(total, 0, atol=1e-13)
 
 

@@ -56,7 +56,9 @@ def configuration(mechanism: Mechanism, q: Float[Array, " all"]) -> Configuratio
     return Configuration(X_WN, reference, X_RN, motion_to_parent(of_dofs, S_N), mechanism.inertia.seen_from(X_RN))
 
 
-def velocities(mechanism: Mechanism, q: Float[Array, " all"], conf: Configuration, qd: Float[Array, " all"]) -> Velocities:
+def velocities(
+    mechanism: Mechanism, q: Float[Array, " all"], conf: Configuration, qd: Float[Array, " all"]
+) -> Velocities:
     """Velocities of all nodes and the accelerations that they cause (RBDA eq. 3.34, 3.41)."""
     tables = mechanism.layout
     v_J = joint_motion(mechanism, conf.S, qd)

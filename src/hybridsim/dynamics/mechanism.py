@@ -47,7 +47,9 @@ def assemble(model: Model) -> Mechanism:
     """Merge what is fixed. Links that are fixed to the world drop out of the dynamics."""
     topology, joints = model.topology, model.joints
     tables = layout(topology)
-    placement = _placements(topology, Transform(matrix_from_quaternion(joints.quaternion), jnp.asarray(joints.position)))
+    placement = _placements(
+        topology, Transform(matrix_from_quaternion(joints.quaternion), jnp.asarray(joints.position))
+    )
     link_joints = np.array(topology.link_joints, dtype=int)
     link_pose = _link_poses(topology, placement, link_joints)
     inertia = Inertia.about_centre(*(jnp.asarray(x) for x in (model.links.mass, model.links.com, model.links.inertia)))

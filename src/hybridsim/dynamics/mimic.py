@@ -45,7 +45,9 @@ def reduce_force(mechanism: Mechanism, tau: Float[Array, "all *columns"]) -> Flo
 def check_size(what: str, x: Array, size: int) -> None:
     """An error in words where JAX would complain of shapes somewhere deep inside."""
     if x.shape != (size,):
-        raise ValueError(f"{what} has shape {x.shape}, but this model needs ({size},); see model.nq, model.nv and model.q_of")
+        raise ValueError(
+            f"{what} has shape {x.shape}, but this model needs ({size},); see model.nq, model.nv and model.q_of"
+        )
 
 
 def _sources(topology: Topology, slices: tuple[slice, ...], own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -32,7 +32,9 @@ def inverse_dynamics(
         expand_v(mechanism, jnp.asarray(qdd)),
     )
     conf = configuration(mechanism, q_all)
-    tau = rnea(mechanism, conf, velocities(mechanism, q_all, conf, qd_all), qdd_all, node_forces(mechanism, conf, wrenches))
+    tau = rnea(
+        mechanism, conf, velocities(mechanism, q_all, conf, qd_all), qdd_all, node_forces(mechanism, conf, wrenches)
+    )
     return reduce_force(mechanism, tau)
 
 

@@ -26,7 +26,7 @@ def read_mjcf(path: Path, meshes: bool = True) -> Spec:
     """
     spec, notes = spec_of(open_mjcf(path, meshes))
     if notes:
-        warnings.warn(f"{path}: not simulated: {'; '.join(notes)}", ModelWarning, stacklevel=2)
+        warnings.warn(f"{path}: not simulated: {'; '.join(notes)}", ModelWarning, stacklevel=3)
     return spec
 
 

@@ -8,7 +8,7 @@ from .mjcf_fields import Flag
 Element = etree._Element
 
 
-def put(element: Element, attribute: str, values: np.ndarray, unit: float = 1.0) -> None:
+def put(element: Element, attribute: str, values: np.ndarray | np.floating, unit: float = 1.0) -> None:
     """Writes numbers, each with the digits that give it back; those that did not change keep their text.
 
     More numbers may stand behind them, such as the second and third coefficient of friction: these stay.

@@ -150,7 +150,7 @@ def _weighs(spec: mujoco.MjSpec, geom) -> bool:
     )
     low, high = compiler.inertiagrouprange
     weight = geom.density if np.isnan(geom.mass) else geom.mass
-    return inferred and low <= geom.group <= high and weight != 0 and body.name != "world"
+    return bool(inferred and low <= geom.group <= high and weight != 0 and body.name != "world")
 
 
 def _stand_in(mesh) -> None:

@@ -14,7 +14,7 @@ _NOT_CONVEX = (int(mujoco.mjtGeom.mjGEOM_HFIELD), int(mujoco.mjtGeom.mjGEOM_SDF)
 def unsupported(source: Source, called: Names) -> list[str]:
     """One entry a kind of element, with names."""
     notes = [
-        listed("equality", _equalities(source.model, called)),
+        listed("equality", _equalities(source, called)),
         listed("tendon", _tendons(source.model)),
         *_bodies(source.model, called),
         *_joints(source.model, called),
@@ -24,8 +24,11 @@ def unsupported(source: Source, called: Names) -> list[str]:
     return [note for note in notes if note]
 
 
-def _equalities(m: mujoco.MjModel, called: Names) -> list[str]:
+def _equalities(source: Source, called: Names) -> list[str]:
     """Those that hold from the start."""
+    m = source.model
+    if source.off("equality", "constraint"):
+        return []
     owners = {int(mujoco.mjtObj.mjOBJ_BODY): called.bodies, int(mujoco.mjtObj.mjOBJ_JOINT): called.joints}
     found = []
     for i in np.flatnonzero(m.eq_active0):
@@ -56,14 +59,9 @@ def _bodies(m: mujoco.MjModel, called: Names) -> list[str]:
 
 
 def _joints(m: mujoco.MjModel, called: Names) -> list[str]:
-    kinds = m.jnt_type
-
-    def where(*fields: str, among=(HINGE, SLIDE, BALL, FREE)) -> list[str]:
-        return [
-            name
-            for i, name in enumerate(called.joints)
-            if kinds[i] in among and any(nonzero(m, f, m.jnt_dofadr[i] if f.startswith("dof_") else i) for f in fields)
-        ]
+    def where(field: str, among=(HINGE, SLIDE, BALL, FREE)) -> list[str]:
+        rows = m.jnt_dofadr if field.startswith("dof_") else range(m.njnt)
+        return [name for i, name in enumerate(called.joints) if m.jnt_type[i] in among and nonzero(m, field, rows[i])]
 
     uneven = [
         name

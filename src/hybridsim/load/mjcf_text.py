@@ -11,6 +11,7 @@ from xml.parsers import expat
 
 from lxml import etree
 
+from ..model import ModelError
 from .mjcf_source import find_include
 from .xml import parse_xml
 
@@ -30,15 +31,19 @@ class Span(NamedTuple):
 
 def inlined(main: Path) -> bytes:
     """A file with the files that it includes in place of their <include>."""
-    return _inlined(main, main).decode().encode(_encoding(main), "xmlcharrefreplace")
+    return _inlined(main, [main]).decode().encode(_encoding(main), "xmlcharrefreplace")
 
 
-def _inlined(main: Path, file: Path) -> bytes:
+def _inlined(main: Path, chain: list[Path]) -> bytes:
+    """Of the last file in a chain in which each includes the next, in UTF-8."""
+    file = chain[-1]
     text = file.read_bytes().decode(_encoding(file)).encode()
     for span in reversed(_spans(text)):
         if span.tag == "include":
-            included = find_include(main, file, span.attributes["file"])
-            text = text[: span.start] + _content(_inlined(main, included)) + text[span.end :]
+            included = find_include(main, file, span.attributes.get("file", ""))
+            if included in chain:
+                raise ModelError(f"{file}: it includes {included}, which includes it; remove one <include>")
+            text = text[: span.start] + _content(_inlined(main, [*chain, included])) + text[span.end :]
     return text
 
 
@@ -90,7 +95,7 @@ def _spans(text: bytes) -> list[Span]:
 
     def end(tag: str) -> None:
         index = opened.pop()
-        if not text[: found[index].inner].endswith(b"/>"):
+        if not text.endswith(b"/>", 0, found[index].inner):
             outer = parser.CurrentByteIndex
             found[index] = found[index]._replace(outer=outer, end=text.index(b">", outer) + 1)
 

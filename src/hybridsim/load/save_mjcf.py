@@ -86,7 +86,8 @@ def _read(draft: Path, path: Path) -> tuple[Source, Spec, Model]:
             warnings.simplefilter("ignore", ModelWarning)
             return source, spec, build_spec(spec, strict=False)
     except ModelError as error:
-        raise ModelError(f"{path}: not written, because loading it would fail: {error}") from None
+        problem = str(error).replace(draft.name, path.name)
+        raise ModelError(f"{path}: not written, because loading it would fail: {problem}") from None
 
 
 def _same_mechanism(model: Model, file: Model, like: Path) -> None:

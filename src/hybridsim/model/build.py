@@ -50,7 +50,9 @@ def build_spec(spec: Spec, strict: bool = True) -> Model:
     masses = np.array([n.mass for n in numbers])
     turning = np.array([np.trace(n.tensor) for n in numbers])
     validate.movable(topology, masses, turning, stacked.armature, where)
-    validate.turnable({where(f"joint {name}"): name for name in joints_without_inertia(topology, stacked, numbers)}, strict)
+    validate.turnable(
+        {where(f"joint {name}"): name for name in joints_without_inertia(topology, stacked, numbers)}, strict
+    )
     gravity = _vector(spec.source, "gravity", spec.gravity, 3)
     validate.finite(spec.source, "gravity", gravity)
     if not (np.isfinite(spec.timestep) and spec.timestep > 0):
@@ -96,7 +98,9 @@ def _topology(spec: Spec, joints: list[Joint], parents: list[int], kinds: dict[s
             continue
         here, copied = where(f"joint {joint.name}"), joint.mimic.joint
         if copied not in index:
-            raise ModelError(f"{here}: it mimics joint {copied!r}, which does not exist; name another or load with mimic=False")
+            raise ModelError(
+                f"{here}: it mimics joint {copied!r}, which does not exist; name another or load with mimic=False"
+            )
         if kinds[joint.name].nq != 1 or kinds[copied].nq != 1:
             raise ModelError(f"{here}: it mimics {copied!r}; only joints with one coordinate can mimic one another")
         if joints[index[copied]].mimic is not None:
@@ -137,7 +141,9 @@ def _stack_joints(joints: list[Joint], topology: Topology, where) -> Joints:
         row["quaternion"] = _vector(here, "quaternion", joint.quaternion, 4)
         for what in ("stiffness", "damping", "friction", "friction_speed", "armature", "lower", "upper", "effort"):
             row[what] = _vector(here, what, getattr(joint, what), kind.nv, one_for_all=True)
-        row["rest"] = _vector(here, "rest", kind.rest() if joint.rest is None else joint.rest, kind.nq, one_for_all=kind.nq == 1)
+        row["rest"] = _vector(
+            here, "rest", kind.rest() if joint.rest is None else joint.rest, kind.nq, one_for_all=kind.nq == 1
+        )
         spring_rest = row["rest"] if joint.spring_rest is None else joint.spring_rest
         row["spring_rest"] = _vector(here, "spring_rest", spring_rest, kind.nq, one_for_all=kind.nq == 1)
         validate.joint(here, kind, row)
@@ -186,14 +192,18 @@ def _stack_geometry(spec: Spec, links: list[Link], where) -> Geometry:
         size = np.atleast_1d(np.asarray(geom.size, dtype=float))
         validate.finite(here, f"size of {geom.shape}", size)
         if np.any(size < 0) or len(size) > 3:
-            raise ModelError(f"{here}: the size of a {geom.shape} is {geom.size}; up to 3 numbers, none negative, are needed")
+            raise ModelError(
+                f"{here}: the size of a {geom.shape} is {geom.size}; up to 3 numbers, none negative, are needed"
+            )
         row[: len(size)] = size
         validate.finite(here, f"position of {geom.shape}", np.asarray(geom.position, dtype=float))
         validate.finite(here, f"quaternion of {geom.shape}", np.asarray(geom.quaternion, dtype=float))
         if not np.any(geom.quaternion):
             raise ModelError(f"{here}: the quaternion of a {geom.shape} is zero; no rotation is 1 0 0 0")
         if not geom.friction >= 0:
-            raise ModelError(f"{here}: the friction of a {geom.shape} is {geom.friction:g}; it cannot be negative or NaN")
+            raise ModelError(
+                f"{here}: the friction of a {geom.shape} is {geom.friction:g}; it cannot be negative or NaN"
+            )
     names, used = [], set()
     for i, (_, owner, geom) in enumerate(owned):
         name = geom.name or f"{owner}/{geom.shape}"

@@ -58,7 +58,9 @@ def _point(x: np.ndarray) -> np.ndarray:
 
 
 def _poses(topology: Topology, joints: Joints) -> list[tuple[np.ndarray, np.ndarray]]:
-    rotations = Rotation.from_quat(np.asarray(joints.quaternion), scalar_first=True).as_matrix() if len(joints.axis) else []
+    rotations = (
+        Rotation.from_quat(np.asarray(joints.quaternion), scalar_first=True).as_matrix() if len(joints.axis) else []
+    )
     poses: list[tuple[np.ndarray, np.ndarray]] = []
     for j, parent in enumerate(topology.parents):
         R, p = poses[parent] if parent >= 0 else (np.eye(3), np.zeros(3))

@@ -143,5 +143,3 @@ class Model(eqx.Module):
             parent = owner.get(t.parents[i], t.joint_names[t.parents[i]]) if t.parents[i] >= 0 else "world"
             lines.append(f"  {name}: {t.kinds[i].name}, {parent} -> {owner.get(i, '(no link)')}")
         return "\n".join(lines)
-
-

@@ -47,5 +47,7 @@ def sorted_joints(spec: Spec, where) -> tuple[list[Joint], list[int]]:
                 f"{where('link ' + rootless[0])}: no joint attaches it; "
                 f"add a joint of kind fixed or free from {WORLD!r} to it"
             )
-        raise ModelError(f"{spec.source}: the joints of links {', '.join(unreached)} form a loop that never reaches the world")
+        raise ModelError(
+            f"{spec.source}: the joints of links {', '.join(unreached)} form a loop that never reaches the world"
+        )
     return joints, parents

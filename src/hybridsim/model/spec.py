@@ -1,12 +1,12 @@
 """What a model is built from: plain records of numbers, made by hand or by a loader.
 
-    arm = hs.build(
-        links=[hs.Link("upper", mass=1.0, com=(0, 0, -0.5)), hs.Link("lower", mass=0.5, com=(0, 0, -0.3))],
-        joints=[
-            hs.Joint("shoulder", "revolute", "world", "upper", axis=(0, 1, 0)),
-            hs.Joint("elbow", "revolute", "upper", "lower", position=(0, 0, -1), axis=(0, 1, 0)),
-        ],
-    )
+arm = hs.build(
+    links=[hs.Link("upper", mass=1.0, com=(0, 0, -0.5)), hs.Link("lower", mass=0.5, com=(0, 0, -0.3))],
+    joints=[
+        hs.Joint("shoulder", "revolute", "world", "upper", axis=(0, 1, 0)),
+        hs.Joint("elbow", "revolute", "upper", "lower", position=(0, 0, -1), axis=(0, 1, 0)),
+    ],
+)
 """
 
 from collections.abc import Sequence

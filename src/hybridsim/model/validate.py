@@ -120,7 +120,9 @@ def turnable(joints: dict[str, str], strict: bool) -> None:
             f"acceleration would be infinite; {fix}"
         )
     listed = ", ".join(joints.values())
-    warnings.warn(f"joints {listed} turn no inertia, so their accelerations mean nothing; {fix}", ModelWarning, stacklevel=3)
+    warnings.warn(
+        f"joints {listed} turn no inertia, so their accelerations mean nothing; {fix}", ModelWarning, stacklevel=3
+    )
 
 
 def ordered(where: str, what: str, limits: tuple[float, float]) -> None:

@@ -86,13 +86,17 @@ def _count(steps: int | None, controls) -> int:
     if steps is None and not lengths:
         raise ValueError("how many steps? give steps=, or controls with one row a step")
     if len(lengths | ({steps} if steps is not None else set())) > 1 or None in lengths:
-        raise ValueError(f"controls need one row for each of the {steps} steps, but have {sorted(map(str, lengths))} rows")
+        raise ValueError(
+            f"controls need one row for each of the {steps} steps, but have {sorted(map(str, lengths))} rows"
+        )
     return steps if steps is not None else int(lengths.pop())
 
 
 def _raise_if_diverged(model: Model, result: Rollout) -> None:
     if isinstance(result.q, jax.core.Tracer):
-        raise ValueError("check=True needs numbers, but this rollout is being traced by jit, grad or vmap; check its result")
+        raise ValueError(
+            "check=True needs numbers, but this rollout is being traced by jit, grad or vmap; check its result"
+        )
     bad_q, bad_qd = (~np.isfinite(np.asarray(x)) for x in (result.q, result.qd))
     bad = bad_q.any(1) | bad_qd.any(1)
     if not bad.any():
@@ -118,5 +122,3 @@ def _fastest(model: Model, qd: np.ndarray) -> str:
         if model.topology.kinds[j].nv and model.topology.mimics[j] < 0
     )
     return f" One step earlier joint {name} was the fastest, at {speed:.3g}."
-
-

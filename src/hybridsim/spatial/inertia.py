@@ -92,7 +92,9 @@ def from_log_cholesky(theta: Float[Array, "*batch 10"]) -> tuple[Array, Array, A
     return mass, com, six(trace[..., None, None] * np.eye(3, dtype=second.dtype) - second)
 
 
-def to_log_cholesky(mass: Float[Array, "*batch"], com: Vector3, inertia: Float[Array, "*batch 6"]) -> Float[Array, "*batch 10"]:
+def to_log_cholesky(
+    mass: Float[Array, "*batch"], com: Vector3, inertia: Float[Array, "*batch 6"]
+) -> Float[Array, "*batch 10"]:
     """The inverse of `from_log_cholesky`; needs a positive mass and a strict triangle inequality."""
     full = tensor(inertia)
     trace = jnp.trace(full, axis1=-2, axis2=-1)[..., None, None]

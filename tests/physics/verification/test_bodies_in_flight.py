@@ -13,7 +13,9 @@ def test_centre_of_mass_of_a_spinning_body_flies_a_parabola():
     """However it tumbles about a point far from its frame's origin."""
     model = hs.free_body(hs.Link("club", 1.5, (0.3, -0.1, 0.2), (0.05, 0.1, 0.12)))
     q, _ = model.rest()
-    flight = hs.rollout(model, (q, np.array([3.0, -5.0, 2.0, 1.0, 2.0, 6.0])), dt=1e-3, steps=1000, integrator=hs.RungeKutta4())
+    flight = hs.rollout(
+        model, (q, np.array([3.0, -5.0, 2.0, 1.0, 2.0, 6.0])), dt=1e-3, steps=1000, integrator=hs.RungeKutta4()
+    )
     centres = jax.vmap(lambda q: hs.centre_of_mass(model, q))(flight.q)
     start = np.array([0.3, -0.1, 0.2])
     velocity = np.array([1.0, 2.0, 6.0]) + np.cross([3.0, -5.0, 2.0], start)
@@ -30,7 +32,9 @@ def test_symmetric_top_precesses_at_the_rate_of_the_textbook():
     spin = hs.rollout(model, (q, np.concatenate([w, np.zeros(3)])), dt=1e-3, steps=2000, integrator=hs.RungeKutta4())
     t = np.asarray(spin.t)
     phase = (C - A) / A * w[2] * t
-    np.testing.assert_allclose(spin.qd[:, :3], np.stack([np.cos(phase), np.sin(phase), 0 * t + w[2]], axis=-1), atol=1e-9)
+    np.testing.assert_allclose(
+        spin.qd[:, :3], np.stack([np.cos(phase), np.sin(phase), 0 * t + w[2]], axis=-1), atol=1e-9
+    )
     L = np.array([A, A, C]) * w
     turned = Rotation.from_rotvec(t[:, None] * L / A)
     axes = Rotation.from_quat(np.array(spin.q[:, 3:]), scalar_first=True).apply([0, 0, 1])
@@ -52,7 +56,10 @@ def test_a_wheel_on_a_horizontal_axle_precesses_instead_of_falling():
 def test_a_bead_on_a_turning_rod_is_thrown_outwards_and_brakes_the_rod():
     """r'' = r w^2 and (I + m r^2) w' = -2 m r r' w: centrifugal and Coriolis force."""
     rod, bead = hs.Link("rod", 1.0, inertia=(1.0, 1.0, 0.3)), hs.Link("bead", 0.5)
-    joints = [hs.Joint("turn", "revolute", "world", "rod"), hs.Joint("slide", "prismatic", "rod", "bead", axis=(1, 0, 0))]
+    joints = [
+        hs.Joint("turn", "revolute", "world", "rod"),
+        hs.Joint("slide", "prismatic", "rod", "bead", axis=(1, 0, 0)),
+    ]
     model = hs.build([rod, bead], joints)
     r, w, speed = 0.7, 3.0, 1.1
     found = hs.acceleration(model, (np.array([0.4, r]), np.array([w, speed])))

@@ -20,7 +20,9 @@ def bench() -> hs.Model:
     """One slider for each case, side by side, so that one compiled rollout serves all; no weight along x."""
     links = [hs.Link(name, MASS, inertia=0.1) for name in CASES]
     joints = [
-        hs.Joint(name, "prismatic", WORLD, name, axis=(1, 0, 0), stiffness=STIFFNESS, spring_rest=1.0, damping=d, armature=a)
+        hs.Joint(
+            name, "prismatic", WORLD, name, axis=(1, 0, 0), stiffness=STIFFNESS, spring_rest=1.0, damping=d, armature=a
+        )
         for name, (d, a) in CASES.items()
     ]
     return hs.build(links, joints)
@@ -60,7 +62,9 @@ FRICTION, SLOW = 3.0, 0.01
 
 
 def sled(damping: float = 0.0) -> hs.Model:
-    joint = hs.Joint("slide", "prismatic", WORLD, "sled", axis=(1, 0, 0), friction=FRICTION, friction_speed=SLOW, damping=damping)
+    joint = hs.Joint(
+        "slide", "prismatic", WORLD, "sled", axis=(1, 0, 0), friction=FRICTION, friction_speed=SLOW, damping=damping
+    )
     return hs.build([hs.Link("sled", MASS, inertia=0.1)], [joint])
 
 

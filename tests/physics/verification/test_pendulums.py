@@ -23,7 +23,11 @@ def test_period_of_a_large_swing_is_the_elliptic_integral(amplitude):
     period = 4 * ellipk(np.sin(amplitude / 2) ** 2) / slow
     model = physical_pendulum(mass, reach, inertia)
     swing = hs.rollout(
-        model, (np.array([amplitude]), np.zeros(1)), dt=np.asarray(period / 1000), steps=1000, integrator=hs.RungeKutta4()
+        model,
+        (np.array([amplitude]), np.zeros(1)),
+        dt=np.asarray(period / 1000),
+        steps=1000,
+        integrator=hs.RungeKutta4(),
     )
     np.testing.assert_allclose(swing.q[[250, 500, 750, 1000], 0], np.array([0, -1, 0, 1]) * amplitude, atol=1e-8)
     np.testing.assert_allclose(swing.qd[[500, 1000], 0], 0, atol=1e-8)
