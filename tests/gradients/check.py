@@ -59,14 +59,14 @@ class Derivatives:
             modes = abs(float(weights @ slope) - float(np.sum(pulled[name] * direction))) / np.linalg.norm(weights)
             slopes[name] = float(jnp.linalg.norm(slope))
             errors[name] = (modes, np.linalg.norm(self._error(arguments, name, direction, value, slope)))
-        # What is so small beside the largest slope is the rounding of a zero.
+        # A slope so small beside the largest is the rounding of a zero, and so may its errors be.
         zero = 1e-13 * max(slopes.values())
 
-        def relative(name: str, error: float) -> float:
-            return 0.0 if error < zero else float(error) / max(slopes[name], zero)
+        def relative(size: float, error: float) -> float:
+            return error / size if size > zero else max(error / zero - 1, 0.0)
 
         return {
-            name: Leaf(size if size > zero else 0.0, *(relative(name, error) for error in errors[name]))
+            name: Leaf(size if size > zero else 0.0, *(relative(size, float(error)) for error in errors[name]))
             for name, size in slopes.items()
         }
 

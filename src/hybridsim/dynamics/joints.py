@@ -1,6 +1,7 @@
 """What joint kinds say, asked of all joints of a model at once."""
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -40,7 +41,9 @@ def euler(
     return _by_kind(own_groups(model.topology), step, "qvv->qv", q, qd, qdd)
 
 
-def _by_kind(groups: tuple[KindGroup, ...], function: Callable[[JointKind], Callable], types: str, *arrays: Array):
+def _by_kind(
+    groups: tuple[KindGroup, ...], function: Callable[[JointKind], Callable], types: str, *arrays: Array
+) -> Any:
     """Apply a function of each kind to all joints of that kind; `types` says which arrays are q-like, which v-like."""
     inputs, outputs = types.split("->")
     arrays = tuple(jnp.asarray(x) for x in arrays)

@@ -37,7 +37,9 @@ def rows(x, index: np.ndarray):
 def put_together(parts: list[Tree], places: list[np.ndarray]) -> Tree:
     """Concatenate rows and sort them by their places: row i of the result was at place i."""
     order = np.argsort(np.concatenate(places)) if places else np.zeros(0, dtype=int)
-    return jax.tree.map(lambda *rows: take(jnp.concatenate(rows) if len(rows) > 1 else rows[0], order), *parts)
+    if len(parts) == 1:
+        return jax.tree.map(lambda rows: take(rows, order), parts[0])
+    return jax.tree.map(lambda *rows: take(jnp.concatenate(rows), order), *parts)
 
 
 def add_up(x, targets: np.ndarray, size: int):

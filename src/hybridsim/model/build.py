@@ -49,7 +49,7 @@ def build_spec(spec: Spec, strict: bool = True) -> Model:
     stacked = _stack_joints(joints, topology, where)
     masses = np.array([n.mass for n in numbers])
     turning = np.array([np.trace(n.tensor) for n in numbers])
-    validate.movable(topology, masses, turning, stacked.armature, where)
+    validate.movable(topology, masses, turning, np.asarray(stacked.armature), where)
     validate.turnable(
         {where(f"joint {name}"): name for name in joints_without_inertia(topology, stacked, numbers)}, strict
     )

@@ -1,7 +1,6 @@
 """What each joint carries when every joint is at rest: is there inertia in every direction in which it can turn?"""
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from .inertial import LinkNumbers
 from .model import Joints
@@ -57,12 +56,16 @@ def _point(x: np.ndarray) -> np.ndarray:
     return (x @ x) * np.eye(3) - np.outer(x, x)
 
 
+def _rotation(quaternion: np.ndarray) -> np.ndarray:
+    """R v = v + 2 w (u x v) + 2 u x (u x v), for each unit vector v."""
+    w, u = quaternion[0], quaternion[1:]
+    turned = np.cross(u, np.eye(3))
+    return (np.eye(3) + 2 * w * turned + 2 * np.cross(u, turned)).T
+
+
 def _poses(topology: Topology, joints: Joints) -> list[tuple[np.ndarray, np.ndarray]]:
-    rotations = (
-        Rotation.from_quat(np.asarray(joints.quaternion), scalar_first=True).as_matrix() if len(joints.axis) else []
-    )
     poses: list[tuple[np.ndarray, np.ndarray]] = []
     for j, parent in enumerate(topology.parents):
         R, p = poses[parent] if parent >= 0 else (np.eye(3), np.zeros(3))
-        poses.append((R @ rotations[j], p + R @ joints.position[j]))
+        poses.append((R @ _rotation(np.asarray(joints.quaternion[j])), p + R @ joints.position[j]))
     return poses

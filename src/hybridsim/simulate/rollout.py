@@ -1,11 +1,13 @@
 """Many steps: a scan whose gradient keeps the states and computes the rest again."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Float
 
 from ..dynamics import assemble
@@ -63,18 +65,19 @@ def rollout(
 
 
 @eqx.filter_jit
-def _rollout(model, state, controls, dt, steps, integrator, checkpoint, named) -> Rollout:
+def _rollout(model, state, controls: Any, dt, steps, integrator, checkpoint, named) -> Rollout:
     mechanism = assemble(model)
     times = dt * jnp.arange(steps + 1)
+    policy: Policy | None = controls if callable(controls) else None
 
     def one_step(state, now):
         t, control = now
-        control = as_control(model, controls(t, state) if callable(controls) else control)
+        control = as_control(model, policy(t, state) if policy else control)
         state = advance(model, mechanism, state, control, dt, integrator, named)
         return state, state
 
     body = jax.checkpoint(one_step, prevent_cse=False) if checkpoint else one_step
-    _, states = jax.lax.scan(body, state, (times[:-1], None if callable(controls) else controls), length=steps)
+    _, states = jax.lax.scan(body, state, (times[:-1], None if policy else controls), length=steps)
     q, qd = (jnp.concatenate([first[None], rest]) for first, rest in zip(state, states, strict=True))
     return Rollout(times, q, qd)
 
@@ -82,18 +85,17 @@ def _rollout(model, state, controls, dt, steps, integrator, checkpoint, named) -
 def _count(steps: int | None, controls) -> int:
     """The number of steps, given or the number of rows of the controls; both must agree."""
     arrays = [] if callable(controls) else jax.tree.leaves(controls)
-    lengths = {np.shape(x)[0] if np.ndim(x) else None for x in arrays}
+    lengths = {np.shape(x)[0] if np.ndim(x) else 0 for x in arrays}
     if steps is None and not lengths:
         raise ValueError("how many steps? give steps=, or controls with one row a step")
-    if len(lengths | ({steps} if steps is not None else set())) > 1 or None in lengths:
-        raise ValueError(
-            f"controls need one row for each of the {steps} steps, but have {sorted(map(str, lengths))} rows"
-        )
-    return steps if steps is not None else int(lengths.pop())
+    wanted = max(lengths) if steps is None else steps
+    if lengths - {wanted}:
+        raise ValueError(f"controls need one row for each of the {wanted} steps, but have {sorted(lengths)} rows")
+    return wanted
 
 
 def _raise_if_diverged(model: Model, result: Rollout) -> None:
-    if isinstance(result.q, jax.core.Tracer):
+    if isinstance(result.q, Tracer):
         raise ValueError(
             "check=True needs numbers, but this rollout is being traced by jit, grad or vmap; check its result"
         )
