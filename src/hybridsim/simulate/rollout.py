@@ -1,7 +1,7 @@
 """Many steps: a scan whose gradient keeps the states and computes the rest again."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
 import equinox as eqx
 import jax
@@ -65,10 +65,10 @@ def rollout(
 
 
 @eqx.filter_jit
-def _rollout(model, state, controls: Any, dt, steps, integrator, checkpoint, named) -> Rollout:
+def _rollout(model, state, controls, dt, steps, integrator, checkpoint, named) -> Rollout:
     mechanism = assemble(model)
     times = dt * jnp.arange(steps + 1)
-    policy: Policy | None = controls if callable(controls) else None
+    policy = cast(Policy, controls) if callable(controls) else None
 
     def one_step(state, now):
         t, control = now
