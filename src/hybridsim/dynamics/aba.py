@@ -39,11 +39,11 @@ def forward_dynamics(
 
 def accelerations(
     mechanism: Mechanism,
-    q: Float[Array, " all"],
-    qd: Float[Array, " all"],
+    q: Float[Array, " all_q"],
+    qd: Float[Array, " all_v"],
     tau: Float[Array, " nv"],
     wrenches: Wrenches,
-    armature: Float[Array, " all"],
+    armature: Float[Array, " all_v"],
 ) -> Float[Array, " nv"]:
     """Forward dynamics with another diagonal added to the mass matrix than the model's own armature."""
     mechanism = eqx.tree_at(lambda m: m.armature, mechanism, armature)

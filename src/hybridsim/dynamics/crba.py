@@ -20,7 +20,7 @@ def mass_matrix(model: Model, q: Float[Array, " nq"]) -> Float[Array, "nv nv"]:
     return reduce_force(mechanism, reduce_force(mechanism, M).T)
 
 
-def crba(mechanism: Mechanism, conf: Configuration) -> Float[Array, "all all"]:
+def crba(mechanism: Mechanism, conf: Configuration) -> Float[Array, "all_v all_v"]:
     tables = mechanism.layout
     # Composite inertias: each node together with all beyond it.
     composite = sum_inward(tables.nodes, conf.inertia).matrix()

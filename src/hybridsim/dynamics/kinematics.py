@@ -43,7 +43,7 @@ class Velocities(eqx.Module):
     """Velocity-product acceleration of each joint: dS/dt qd (RBDA eq. 3.41)."""
 
 
-def configuration(mechanism: Mechanism, q: Float[Array, " all"]) -> Configuration:
+def configuration(mechanism: Mechanism, q: Float[Array, " all_q"]) -> Configuration:
     """Forward kinematics of all nodes, given the coordinates of all joints."""
     tables = mechanism.layout
     X_JN, S_N = _joints(mechanism, q)
@@ -57,7 +57,7 @@ def configuration(mechanism: Mechanism, q: Float[Array, " all"]) -> Configuratio
 
 
 def velocities(
-    mechanism: Mechanism, q: Float[Array, " all"], conf: Configuration, qd: Float[Array, " all"]
+    mechanism: Mechanism, q: Float[Array, " all_q"], conf: Configuration, qd: Float[Array, " all_v"]
 ) -> Velocities:
     """Velocities of all nodes and the accelerations that they cause (RBDA eq. 3.34, 3.41)."""
     tables = mechanism.layout
@@ -80,7 +80,7 @@ def joint_motion(mechanism: Mechanism, S: Float[Array, "dofs 6"], x: Float[Array
     return put_together(parts, [group.members for group in mechanism.layout.groups]) if parts else products
 
 
-def _joints(mechanism: Mechanism, q: Float[Array, " all"]) -> tuple[Transform, Float[Array, "dofs 6"]]:
+def _joints(mechanism: Mechanism, q: Float[Array, " all_q"]) -> tuple[Transform, Float[Array, "dofs 6"]]:
     """Of every node: its pose relative to its rest pose, and its freedoms in its own coordinates."""
     tables = mechanism.layout
     poses, motions = [], []
@@ -94,7 +94,7 @@ def _joints(mechanism: Mechanism, q: Float[Array, " all"]) -> tuple[Transform, F
     return X_JN, put_together(motions, [group.v.ravel() for group in tables.groups])
 
 
-def _group(mechanism: Mechanism, group: KindGroup, q: Float[Array, " all"]) -> tuple[Transform, Array]:
+def _group(mechanism: Mechanism, group: KindGroup, q: Float[Array, " all_q"]) -> tuple[Transform, Array]:
     """Poses and motions of all joints of one kind, moved from the origin to their anchors."""
     axis = take(mechanism.axis, group.members)
     coordinates = rows(q, group.q)

@@ -12,7 +12,7 @@ from ..spatial import Array
 from .mechanism import Mechanism
 
 
-def expand_q(mechanism: Mechanism, q: Float[Array, " nq"]) -> Float[Array, " all"]:
+def expand_q(mechanism: Mechanism, q: Float[Array, " nq"]) -> Float[Array, " all_q"]:
     """Configuration of all joints."""
     topology = mechanism.topology
     check_size("q", q, len(topology.own_q))
@@ -22,7 +22,7 @@ def expand_q(mechanism: Mechanism, q: Float[Array, " nq"]) -> Float[Array, " all
     return mechanism.mimic_ratio[joints] * q[sources] + mechanism.mimic_offset[joints]
 
 
-def expand_v(mechanism: Mechanism, v: Float[Array, " nv"]) -> Float[Array, " all"]:
+def expand_v(mechanism: Mechanism, v: Float[Array, " nv"]) -> Float[Array, " all_v"]:
     """Velocity or acceleration of all joints: E v."""
     topology = mechanism.topology
     check_size("a velocity, acceleration or joint force", v, len(topology.own_v))
@@ -32,7 +32,7 @@ def expand_v(mechanism: Mechanism, v: Float[Array, " nv"]) -> Float[Array, " all
     return mechanism.mimic_ratio[joints] * v[sources]
 
 
-def reduce_force(mechanism: Mechanism, tau: Float[Array, "all *columns"]) -> Float[Array, "nv *columns"]:
+def reduce_force(mechanism: Mechanism, tau: Float[Array, "all_v *columns"]) -> Float[Array, "nv *columns"]:
     """Force on the model's coordinates: E^T tau."""
     topology = mechanism.topology
     if not topology.has_mimics:

@@ -50,9 +50,9 @@ def rnea(
     mechanism: Mechanism,
     conf: Configuration,
     vel: Velocities,
-    qdd: Float[Array, " all"],
+    qdd: Float[Array, " all_v"],
     external: Float[Array, "nodes 6"] | None,
-) -> Float[Array, " all"]:
+) -> Float[Array, " all_v"]:
     tables = mechanism.layout
     I = conf.inertia.matrix()
     # Outward: accelerations. Gravity enters as an acceleration of the world upwards.

@@ -23,8 +23,8 @@ def passive_forces(model: Model, q: Float[Array, " nq"], qd: Float[Array, " nv"]
 def joint_forces(
     model: Model,
     mechanism: Mechanism,
-    q: Float[Array, " all"],
-    qd: Float[Array, " all"],
+    q: Float[Array, " all_q"],
+    qd: Float[Array, " all_v"],
     control: Control,
     named: Named = unmarked,
 ) -> Float[Array, " nv"]:
@@ -34,14 +34,14 @@ def joint_forces(
     return named("joint.force", actuation + passive)
 
 
-def _passive(model: Model, q: Float[Array, " all"], qd: Float[Array, " all"]) -> Float[Array, " all"]:
+def _passive(model: Model, q: Float[Array, " all_q"], qd: Float[Array, " all_v"]) -> Float[Array, " all_v"]:
     joints = model.joints
     spring = joints.stiffness * displacements(model, q)
     friction = joints.friction * jnp.tanh(qd / joints.friction_speed)
     return -spring - joints.damping * qd - friction
 
 
-def passive_damping(model: Model, qd: Float[Array, " all"]) -> Float[Array, " all"]:
+def passive_damping(model: Model, qd: Float[Array, " all_v"]) -> Float[Array, " all_v"]:
     """d with passive force = -d qd apart from springs: damping, and friction by its secant.
 
     The secant, unlike the slope, never lets an implicit step push a joint backwards.
@@ -54,7 +54,7 @@ def passive_damping(model: Model, qd: Float[Array, " all"]) -> Float[Array, " al
 
 
 def _actuation(
-    model: Model, mechanism: Mechanism, q: Float[Array, " all"], qd: Float[Array, " all"], control: Control
+    model: Model, mechanism: Mechanism, q: Float[Array, " all_q"], qd: Float[Array, " all_v"], control: Control
 ) -> Float[Array, " nv"]:
     """Force of actuators and of the control's own joint forces, within the joints' effort limits."""
     total = jnp.zeros(model.nv, dtype=qd.dtype) if control.force is None else jnp.asarray(control.force)
@@ -67,8 +67,8 @@ def _actuation(
 
 
 def _actuators(
-    model: Model, q: Float[Array, " all"], qd: Float[Array, " all"], control: Control
-) -> Float[Array, " all"]:
+    model: Model, q: Float[Array, " all_q"], qd: Float[Array, " all_v"], control: Control
+) -> Float[Array, " all_v"]:
     """gear^T (gain command + bias . (1, length, velocity)). Without a command it is taken as zero."""
     actuators, topology = model.actuators, model.topology
     # Every actuator acts on the freedoms of one joint: a list of (actuator, freedom, place in gear).
