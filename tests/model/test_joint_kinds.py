@@ -8,8 +8,10 @@ import pytest
 from hybridsim.model import KINDS, JointKind
 from hybridsim.spatial import matrix_from_quaternion, multiply, quaternion_exp, unit
 
+from .test_screw_joint import Screw, Universal
+
 AXES = {"z": (0.0, 0.0, 1.0), "-z": (0.0, 0.0, -1.0), "x": (1.0, 0.0, 0.0), "oblique": (0.48, -0.6, 0.64)}
-MOVING = [kind for kind in KINDS.values() if kind.nv]
+MOVING = [*(kind for kind in KINDS.values() if kind.nv), Screw(pitch=0.3), Universal()]
 kinds = pytest.mark.parametrize("kind", MOVING, ids=lambda kind: kind.name)
 
 

@@ -81,11 +81,14 @@ def joint(where: str, kind: JointKind, values: dict[str, np.ndarray]) -> None:
         quaternion = {"spherical": values[what], "free": values[what][3:]}.get(kind.name)
         if quaternion is not None and np.linalg.norm(quaternion) < 1e-9:
             raise ModelError(f"{where}: the quaternion in {what} is zero; no rotation is 1 0 0 0")
-    rotations = {"spherical": slice(0, 3), "free": slice(0, 3)}.get(kind.name)
-    if rotations and np.ptp(values["stiffness"][rotations]) > 0:
-        raise ModelError(
-            f"{where}: stiffness is {_show(values['stiffness'])}; a {kind.name} joint's three rotations need one stiffness"
-        )
+    for part in {"spherical": [slice(0, 3)], "free": [slice(0, 3), slice(3, 6)]}.get(kind.name, []):
+        if np.ptp(values["stiffness"][part]) > 0:
+            raise ModelError(
+                f"{where}: stiffness is {_show(values['stiffness'])}; the three rotations of a {kind.name} joint need "
+                "one stiffness, and so do its three translations, or the spring would have no energy"
+            )
+    if kind.name == "free" and np.any(values["anchor"]):
+        raise ModelError(f"{where}: anchor is {_show(values['anchor'])}; a free joint has none, so leave it out")
 
 
 def movable(topology: Topology, masses: np.ndarray, second_moments: np.ndarray, armature: np.ndarray, where) -> None:

@@ -10,8 +10,9 @@ from jaxtyping import Float
 
 Array = jax.Array | np.ndarray
 Scalar = float | int | Float[jax.Array, ""] | Float[np.ndarray, ""] | np.floating
-Vector3 = Float[Array, "*batch 3"]
-Quaternion = Float[Array, "*batch 4"]
-Matrix3 = Float[Array, "*batch 3 3"]
-Spatial = Float[Array, "*batch 6"]
+# Leading axes broadcast ("#"), so that one vector can meet many.
+Vector3 = Float[Array, "*#batch 3"]
+Quaternion = Float[Array, "*#batch 4"]
+Matrix3 = Float[Array, "*#batch 3 3"]
+Spatial = Float[Array, "*#batch 6"]
 """Angular part first (Featherstone)."""
