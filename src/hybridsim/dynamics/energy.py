@@ -13,6 +13,8 @@ from .mimic import expand_q, expand_v
 
 
 class Energy(eqx.Module):
+    """Energy of everything that moves."""
+
     kinetic: Float[Array, ""]
     """[J], rotors (armature) included."""
     potential: Float[Array, ""]
@@ -24,6 +26,8 @@ class Energy(eqx.Module):
 
 
 class Momentum(eqx.Module):
+    """Momentum of everything that moves."""
+
     linear: Float[Array, "3"]
     """[kg m/s]"""
     angular: Float[Array, "3"]
@@ -32,6 +36,7 @@ class Momentum(eqx.Module):
 
 @eqx.filter_jit
 def energy(model: Model, q: Float[Array, " nq"], qd: Float[Array, " nv"]) -> Energy:
+    """Kinetic and potential energy. Without damping, friction and actuation their sum is constant."""
     mechanism = assemble(model)
     q_all, qd_all = expand_q(mechanism, jnp.asarray(q)), expand_v(mechanism, jnp.asarray(qd))
     conf = configuration(mechanism, q_all)
