@@ -4,7 +4,7 @@ from .aba import accelerations, forward_dynamics
 from .crba import mass_matrix
 from .energy import Energy, Momentum, centre_of_mass, energy, momentum
 from .jacobian import jacobian
-from .joints import configuration_rate, displacements, euler, project
+from .joints import configuration_rate, displacements, euler, project, turning
 from .kinematics import Poses, forward_kinematics
 from .mechanism import Mechanism, assemble
 from .mimic import expand_q, expand_v, reduce_force
@@ -35,4 +35,5 @@ __all__ = [
     "momentum",
     "project",
     "reduce_force",
+    "turning",
 ]

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from ..model import JointKind, Model
 from ..spatial import Array, Scalar
 from .layout import KindGroup, layout, own_groups
-from .traverse import put_together, rows
+from .traverse import add_up, put_together, rows
 
 
 def displacements(model: Model, q_all: Float[Array, " all_q"]) -> Float[Array, " all_v"]:
@@ -39,6 +39,17 @@ def euler(
         return lambda q, v, a: kind.euler(q, v, a, dt)
 
     return _by_kind(own_groups(model.topology), step, "qvv->qv", q, qd, qdd)
+
+
+def turning(model: Model, qd: Float[Array, " nv"]) -> Float[Array, " nv"]:
+    """What `euler` adds to accelerations of joints whose velocity is given in axes that turn."""
+    own = own_groups(model.topology)
+    total = jnp.zeros_like(qd)
+    for group in own:
+        added = jax.vmap(group.kind.turning)(rows(qd, group.v))
+        if added is not None:
+            total = total + add_up(added.ravel(), group.v.ravel(), len(qd))
+    return total
 
 
 def _by_kind(

@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Float
 
-from ..dynamics import Mechanism, accelerations, assemble, expand_q, expand_v
+from ..dynamics import Mechanism, accelerations, assemble, expand_q, expand_v, reduce_force, turning
 from ..model import Model, State
 from ..model.names import Named, unmarked
 from ..spatial import Array, Scalar
@@ -53,12 +53,15 @@ def advance(
 
 def _accelerate(model, mechanism, control, named, q, qd, implicit=0.0) -> Float[Array, " nv"]:
     """qdd of (M + implicit D) qdd = forces."""
-    q = expand_q(mechanism, named("joint.position", q))
-    qd = expand_v(mechanism, named("joint.velocity", qd))
+    q, own_qd = expand_q(mechanism, named("joint.position", q)), named("joint.velocity", qd)
+    qd = expand_v(mechanism, own_qd)
     tau = joint_forces(model, mechanism, q, qd, control, named)
     armature = mechanism.armature
     if not (isinstance(implicit, float) and implicit == 0.0):
-        armature = armature + implicit * passive_damping(model, qd)
+        # Damping by the next velocity, v + dt (qdd + turning): the first part of it belongs to M, the second to tau.
+        damping = implicit * passive_damping(model, qd)
+        armature = armature + damping
+        tau = tau - reduce_force(mechanism, damping * expand_v(mechanism, turning(model, own_qd)))
     return named("joint.acceleration", accelerations(mechanism, q, qd, tau, control.wrenches, armature))
 
 

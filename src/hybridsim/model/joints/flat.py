@@ -19,6 +19,9 @@ class FlatJoint(JointKind):
         v = v + dt * a
         return q + dt * v, v
 
+    def turning(self, v):
+        return None
+
     def project(self, q):
         return q
 

@@ -46,12 +46,14 @@ class Free(JointKind):
     def euler(self, q, v, a, dt):
         # The linear velocity is stepped in the parent's axes, where its rate is a + w x v. Stepped in the
         # turning body it would grow by a factor 1 + (|w| dt)^2 / 2 every step: a thrown cube gains speed.
-        old, w = matrix_from_quaternion(q[3:]), v[:3]
-        w_next = w + dt * a[:3]
-        velocity = rotate(old, v[3:] + dt * (a[3:] + cross(w, v[3:])))
+        new = v + dt * (a + self.turning(v))
+        w_next, velocity = new[:3], rotate(matrix_from_quaternion(q[3:]), new[3:])
         quaternion = unit(multiply(q[3:], quaternion_exp(dt * w_next)))
         linear = rotate_back(matrix_from_quaternion(quaternion), velocity)
         return jnp.concatenate([q[:3] + dt * velocity, quaternion]), jnp.concatenate([w_next, linear])
+
+    def turning(self, v):
+        return jnp.concatenate([jnp.zeros(3, dtype=v.dtype), cross(v[:3], v[3:])])
 
     def project(self, q):
         return jnp.concatenate([q[:3], unit(q[3:])])

@@ -55,6 +55,10 @@ class JointKind(ABC):
         """One semi-implicit Euler step: velocity first, then the configuration with the new velocity."""
 
     @abstractmethod
+    def turning(self, v: Float[Array, " nv"]) -> Float[Array, " nv"] | None:
+        """What `euler` adds to the acceleration because v is stepped in axes that do not turn; None for nothing."""
+
+    @abstractmethod
     def project(self, q: Float[Array, " nq"]) -> Float[Array, " nq"]:
         """The nearest valid configuration (unit quaternions)."""
 

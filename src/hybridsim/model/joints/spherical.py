@@ -49,6 +49,9 @@ class Spherical(JointKind):
         v = v + dt * a
         return unit(multiply(q, quaternion_exp(dt * v))), v
 
+    def turning(self, v):
+        return None
+
     def project(self, q):
         return unit(q)
 
