@@ -24,13 +24,15 @@ def as_control(model: Model, control: Control | Array | None) -> Control:
     """A bare array is the command where the model has actuators, and the joint force where it has none."""
     if control is None:
         return Control()
-    if not isinstance(control, Control):
+    if isinstance(control, Control):
+        command, force, wrenches = control.command, control.force, control.wrenches
+    else:
         array = jnp.asarray(control)
-        control = Control(command=array) if model.nu else Control(force=array)
-    for what, size, array in (("command", model.nu, control.command), ("force", model.nv, control.force)):
+        command, force, wrenches = (array, None, None) if model.nu else (None, array, None)
+    for what, size, array in (("command", model.nu, command), ("force", model.nv, force)):
         if array is not None and array.shape != (size,):
             raise ValueError(
-                f"the control's {what} has shape {array.shape} at each step, but this model needs ({size},); a bare array is "
-                "the command of a model with actuators, and the joint force of one without: hs.Control names them"
+                f"the control's {what} has shape {array.shape} at each step, but this model needs ({size},); a bare array "
+                "is the command of a model with actuators, and the joint force of one without: hs.Control names them"
             )
-    return control
+    return Control(command, force, wrenches)
