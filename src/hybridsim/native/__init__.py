@@ -1,0 +1,8 @@
+"""Any small JAX program as straight-line machine code on the CPU."""
+
+from .batch import Batched, batch
+from .jit import Jitted, jit
+from .lower import UnsupportedPrimitiveError
+from .lowered import Lowered
+
+__all__ = ["Batched", "Jitted", "Lowered", "UnsupportedPrimitiveError", "batch", "jit"]

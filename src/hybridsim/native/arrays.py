@@ -1,0 +1,177 @@
+"""Arrays while compiling: small ones are tables of scalars, large ones are formulas or memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .graph import Buffer, Loop
+from .scalars import Scalars
+from .types import INDEX, Type
+
+FROM_MEMORY = 256
+"""What comes out of memory becomes scalars only up to this many numbers."""
+SMALL = 2048
+"""Arrays with more numbers than this stay in memory."""
+
+
+@dataclass(eq=False)
+class Small:
+    """Every entry is a value of its own."""
+
+    ids: np.ndarray
+    type: Type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.ids.shape
+
+
+@dataclass(eq=False)
+class Lazy:
+    """Entries by formula: `element(indices)` gives the value at places that are values themselves."""
+
+    shape: tuple[int, ...]
+    type: Type
+    element: Callable[[tuple[int, ...]], int]
+    cheap: bool = True
+
+
+@dataclass(eq=False)
+class Stored:
+    """Entries in memory, in C order."""
+
+    shape: tuple[int, ...]
+    type: Type
+    buffer: Buffer
+    scalars: Scalars
+
+    def element(self, indices: tuple[int, ...]) -> int:
+        return self.scalars.g.load(self.buffer, flat_index(self.scalars, self.shape, indices))
+
+
+Array = Small | Lazy | Stored
+
+
+def size_of(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=np.int64))
+
+
+def flat_index(s: Scalars, shape: tuple[int, ...], indices: tuple[int, ...]) -> int:
+    total = s.index(0)
+    stride = size_of(shape)
+    for n, i in zip(shape, indices, strict=True):
+        stride //= max(n, 1)
+        if n > 1:
+            total = s.add(total, s.mul(i, s.index(stride)))
+    return total
+
+
+class Arrays:
+    """Moving arrays between their representations."""
+
+    def __init__(self, scalars: Scalars):
+        self.s = scalars
+        self.g = scalars.g
+
+    def constant(self, value: np.ndarray, type: Type) -> Array:
+        value = np.asarray(value, dtype=type.dtype)
+        if value.size <= FROM_MEMORY:
+            flat = value.ravel()
+            ids = np.fromiter((self.g.constant(x, type) for x in flat), dtype=np.int64, count=flat.size)
+            return Small(ids.reshape(value.shape), type)
+        buffer = self.g.buffer(type, value.size, "constant", np.ascontiguousarray(value).ravel(), region=self.g.top)
+        return Stored(value.shape, type, buffer, self.s)
+
+    def at(self, x: Array, indices: tuple[int, ...]) -> int:
+        """The entry at indices that are values."""
+        if isinstance(x, Small):
+            constants = self.g.constants
+            if all(i in constants for i in indices):
+                return int(x.ids[tuple(int(constants[i]) for i in indices)])
+            if x.ids.size and (x.ids == x.ids.flat[0]).all():
+                return int(x.ids.flat[0])
+            return self.stored(x).element(indices)
+        return x.element(indices)
+
+    def small(self, x: Array) -> Small:
+        if isinstance(x, Small):
+            return x
+        ids = np.empty(x.shape, dtype=np.int64)
+        for place in np.ndindex(*x.shape):
+            ids[place] = x.element(tuple(self.s.index(i) for i in place))
+        return Small(ids, x.type)
+
+    def stored(self, x: Array) -> Stored:
+        """In memory; written there now if it is not yet."""
+        if isinstance(x, Stored):
+            return x
+        if isinstance(x, Small):
+            return self._store_small(x)
+        out = Stored(x.shape, x.type, self.g.buffer(x.type, size_of(x.shape)), self.s)
+        self.fill(out.buffer, x.shape, x.element)
+        return out
+
+    def _store_small(self, x: Small) -> Stored:
+        flat = x.ids.ravel()
+        if all(int(i) in self.g.constants for i in flat):
+            data = np.array([self.g.constants[int(i)] for i in flat], dtype=x.type.dtype)
+            return Stored(
+                x.shape, x.type, self.g.buffer(x.type, flat.size, "constant", data, region=self.g.top), self.s
+            )
+        # The memory belongs where all entries are known, which may be outside the present loop.
+        home = max((self.g.regions[int(i)] for i in flat), key=lambda r: r.depth)
+        pin = self.g.current.pin
+        if pin is not None and pin.depth > home.depth:
+            home = pin
+        key = ("stored", *flat.tolist())
+        buffer = home.table.get(key)
+        if buffer is None:
+            buffer = self.g.buffer(x.type, flat.size, region=home)
+            home.table[key] = buffer
+            from .graph import Store
+
+            for i, value in enumerate(flat.tolist()):
+                home.items.append(Store(buffer, self.s.index(i), value))
+        return Stored(x.shape, x.type, buffer, self.s)
+
+    def fill(
+        self,
+        buffer: Buffer,
+        shape: tuple[int, ...],
+        element: Callable[[tuple[int, ...]], int],
+        offset: int | None = None,
+    ):
+        """Write element(i, j, ...) at every place of memory."""
+
+        def write(indices):
+            place = flat_index(self.s, shape, indices)
+            if offset is not None:
+                place = self.s.add(place, offset)
+            self.g.store(buffer, place, element(indices))
+
+        self.nest(shape, write)
+
+    def nest(self, shape: tuple[int, ...], body: Callable[[tuple[int, ...]], None]) -> None:
+        """Loops over all places of a shape; axes of length one are no loops."""
+        self._nest(list(shape), (), body)
+
+    def _nest(self, shape: list[int], indices: tuple[int, ...], body) -> None:
+        if not shape:
+            body(indices)
+        elif shape[0] == 1:
+            self._nest(shape[1:], (*indices, self.s.index(0)), body)
+        elif shape[0] > 0:
+            self.loop(shape[0], lambda i, _: self._nest(shape[1:], (*indices, i), body) or [])
+
+    def loop(self, trip: int, body: Callable[[int, list[int]], list[int]], initial: list[int] = []) -> list[int]:  # noqa: B006
+        """for i in range(trip): carries = body(i, carries). Returns the carries after it."""
+        region = self.g.enter()
+        counter = self.g.fresh("counter", INDEX, region)
+        inside = [self.g.fresh("carry", self.g.types[v], region) for v in initial]
+        after = body(counter, inside)
+        self.g.leave()
+        loop = Loop(region, counter, trip, list(zip(inside, initial, after, strict=True)))
+        self.g.current.items.append(loop)
+        loop.results = [self.g.fresh("result", self.g.types[v], self.g.current) for v in initial]
+        return loop.results

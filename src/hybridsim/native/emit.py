@@ -1,0 +1,161 @@
+"""From the graph to LLVM's text form, for one lane or for several in one vector register.
+
+With lanes, a value that differs between them is a vector; counters, constants and shared inputs stay numbers.
+Memory that differs is interleaved: place i of all lanes lies together. Control that differs between lanes is
+done for all of them, and a mask keeps what is stored.
+"""
+
+from .emit_values import ValueEmitter
+from .graph import Branch, Buffer, Graph, Loop, Region, Store
+from .live import facts
+
+
+class Emitter(ValueEmitter):
+    """Regions, loops and branches; values are in `ValueEmitter`."""
+
+    def __init__(self, graph: Graph, lanes: int = 1, uniform: frozenset[int] = frozenset()):
+        super().__init__(graph, facts(graph, lanes, uniform), lanes)
+        self.uniform = uniform
+        self.mask: str | None = None
+        self.workspace_size = 0
+
+    def function(self, name: str, inputs: list[Buffer], outputs: list[Buffer]) -> str:
+        """void name(ptr inputs[], ptr outputs[], ptr workspace)"""
+        write = self.lines.append
+        for array, buffers in (("in", inputs), ("out", outputs)):
+            for k, buffer in enumerate(buffers):
+                write(f"  %{array}{k} = getelementptr ptr, ptr %{array}, i64 {k}")
+                write(f"  %b{buffer.index} = load ptr, ptr %{array}{k}")
+        for buffer in self.g.buffers:
+            if buffer.kind == "workspace":
+                write(f"  %b{buffer.index} = getelementptr i8, ptr %ws, i64 {self.workspace_size}")
+                size = buffer.size * self.lanes * max(buffer.type.bits, 8) // 8
+                self.workspace_size += (size + 63) // 64 * 64
+        self.region(self.g.top)
+        write("  ret void")
+        constants = [self.constant_array(b) for b in self.g.buffers if b.kind == "constant"]
+        head = f"define internal void @{name}(ptr noalias %in, ptr noalias %out, ptr noalias %ws) nounwind {{\nentry:"
+        return "\n".join([*constants, *sorted(self.declared), head, *self.lines, "}"])
+
+    def region(self, region: Region) -> None:
+        live, skipped = self.facts.live, self.fused
+        for item in region.items:
+            if isinstance(item, int):
+                if item in live and item not in skipped:
+                    self.value(item)
+            elif isinstance(item, Store):
+                if item.value in live and self.is_read(item.buffer):
+                    self.store(item.buffer, item.place, item.value, self.mask)
+            elif isinstance(item, Loop):
+                self.loop(item)
+            else:
+                self.branch(item)
+
+    def loop(self, loop: Loop) -> None:
+        """Blocks: head (phis and test), body, latch, end."""
+        live, write = self.facts.live, self.lines.append
+        result_of = {carry[0]: result for carry, result in zip(loop.carries, loop.results, strict=True)}
+        carries = []
+        for inside, initial, after in loop.carries:
+            if inside not in live and result_of[inside] not in live:
+                continue
+            if after == inside:  # it never changes: it is its initial value, inside and after
+                self.rename[inside] = self.rename[result_of[inside]] = self.rename.get(initial, initial)
+            else:
+                carries.append((inside, initial, after))
+        head, body, latch, end = (self.label() for _ in range(4))
+        before, initials = self.block, [self.ref(initial, inside) for inside, initial, _ in carries]
+        write(f"  br label %{head}")
+        self.start(head)
+        phis_at = len(self.lines)
+        outer_mask, leaves_from = self.mask, latch
+        if loop.test_region is not None:
+            self.region(loop.test_region)
+            test = self.test(loop)
+            write(f"  br i1 {test}, label %{body}, label %{end}")
+            leaves_from = self.block
+            self.start(body)
+        self.region(loop.body)
+        afters = [self.kept(loop, inside, after) for inside, _, after in carries]
+        self.mask = outer_mask
+        write(f"  br label %{latch}")
+        self.start(latch)
+        phis = []
+        if loop.counter is not None:
+            i = f"%v{loop.counter}"
+            write(f"  {i}.next = add nuw nsw i64 {i}, 1")
+            write(f"  {i}.more = icmp ult i64 {i}.next, {loop.trip}")
+            write(f"  br i1 {i}.more, label %{head}, label %{end}")
+            phis.append(f"  {i} = phi i64 [ 0, %{before} ], [ {i}.next, %{latch} ]")
+        else:
+            write(f"  br label %{head}")
+        for (inside, _, _), first, after in zip(carries, initials, afters, strict=True):
+            phis.append(f"  %v{inside} = phi {self.type(inside)} [ {first}, %{before} ], [ {after}, %{latch} ]")
+        self.lines[phis_at:phis_at] = phis
+        self.start(end)
+        for (inside, _, _), after in zip(carries, afters, strict=True):
+            last = after if loop.test is None else f"%v{inside}"
+            write(f"  %v{result_of[inside]} = phi {self.type(inside)} [ {last}, %{leaves_from} ]")
+
+    def test(self, loop: Loop) -> str:
+        """Whether to go on: with lanes that differ, whether any of those that count does."""
+        test = loop.test
+        assert test is not None
+        if test not in self.facts.varying and self.mask is None:
+            return self.ref(test)
+        active = self.ref(test, varying=True)
+        if self.mask is not None:
+            active = self.define("<L x i1>", f"and <L x i1> {active}, {self.mask}")
+        self.mask = active
+        return self.any(active)
+
+    def kept(self, loop: Loop, inside: int, after: int) -> str:
+        """The next value of a carry; a lane that has left the loop keeps its own."""
+        new = self.ref(after, inside)
+        if loop.test is None or self.mask is None or inside not in self.facts.varying:
+            return new
+        T = self.type(inside)
+        return self.define(T, f"select <L x i1> {self.mask}, {T} {new}, {T} %v{inside}")
+
+    def branch(self, item: Branch) -> None:
+        if item.selector in self.facts.varying:
+            self.masked_branch(item)
+            return
+        write, labels, end = self.lines.append, [self.label() for _ in item.regions], self.label()
+        cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels[:-1]))
+        write(f"  switch i64 {self.ref(item.selector)}, label %{labels[-1]} [ {cases} ]")
+        wanted = [(k, r) for k, r in enumerate(item.results) if r in self.facts.live]
+        blocks, values = [], []
+        for label, region, outputs in zip(labels, item.regions, item.outputs, strict=True):
+            self.start(label)
+            self.region(region)
+            values.append([self.ref(outputs[k], result) for k, result in wanted])
+            blocks.append(self.block)
+            write(f"  br label %{end}")
+        self.start(end)
+        for n, (_, result) in enumerate(wanted):
+            pairs = ", ".join(f"[ {row[n]}, %{block} ]" for row, block in zip(values, blocks, strict=True))
+            write(f"  %v{result} = phi {self.type(result)} {pairs}")
+
+    def masked_branch(self, item: Branch) -> None:
+        """Every branch for all lanes, then for each lane the results of its own."""
+        outer, chosen = self.mask, []
+        for k, region in enumerate(item.regions):
+            mine = self.define(
+                "<L x i1>", f"icmp eq <L x i64> {self.ref(item.selector)}, {self.splat_constant('i64', str(k))}"
+            )
+            self.mask = mine if outer is None else self.define("<L x i1>", f"and <L x i1> {mine}, {outer}")
+            self.region(region)
+            chosen.append(mine)
+        self.mask = outer
+        for n, result in enumerate(item.results):
+            if result not in self.facts.live:
+                continue
+            T = self.type(result)
+            value = self.ref(item.outputs[-1][n], result)
+            for mine, outputs in reversed(list(zip(chosen[:-1], item.outputs[:-1], strict=True))):
+                value = self.define(T, f"select <L x i1> {mine}, {T} {self.ref(outputs[n], result)}, {T} {value}")
+            self.rename_text[result] = value
+
+    def is_read(self, buffer: Buffer) -> bool:
+        return buffer.kind == "output" or self.root_index(buffer) in self.read_buffers

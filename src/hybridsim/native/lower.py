@@ -1,0 +1,91 @@
+"""A jaxpr evaluated on symbolic arrays: every equation by the rule of its primitive."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from jax.extend import core as jcore
+
+from .arrays import FROM_MEMORY, SMALL, Array, Arrays, Lazy, Small, size_of
+from .functions import FUNCTIONS
+from .graph import Graph
+from .scalars import Scalars
+from .types import type_of
+
+
+class UnsupportedPrimitiveError(NotImplementedError):
+    """A primitive without a rule."""
+
+
+class Lowering:
+    def __init__(self) -> None:
+        self.g = Graph()
+        self.s = Scalars(self.g, FUNCTIONS)
+        self.a = Arrays(self.s)
+        self.enclosing: list = []
+        """The equations within which the present one lies, for messages."""
+
+    def evaluate(self, jaxpr, consts: list[Array], args: list[Array]) -> list[Array]:
+        from .rules import RULES
+
+        env: dict = {}
+        env.update(zip(jaxpr.constvars, consts, strict=True))
+        env.update(zip(jaxpr.invars, args, strict=True))
+        uses = Counter(v for eqn in jaxpr.eqns for v in eqn.invars if not isinstance(v, jcore.Literal))
+        uses.update(v for v in jaxpr.outvars if not isinstance(v, jcore.Literal))
+        for eqn in jaxpr.eqns:
+            if not any(v in uses for v in eqn.outvars) and not eqn.effects:
+                continue
+            name = eqn.primitive.name
+            rule = RULES.get(name)
+            self.enclosing.append(eqn)
+            if rule is None:
+                raise UnsupportedPrimitiveError(
+                    f"the native compiler has no rule for JAX's primitive {name!r}, used at {where(self.enclosing)}; "
+                    'write the function without it, or pass fallback="xla"'
+                )
+            outs = rule(self, eqn, *(self.read(env, v) for v in eqn.invars))
+            for v, out in zip(eqn.outvars, outs, strict=True):
+                if isinstance(out, Lazy) and not out.cheap and uses[v] > 1:
+                    out = self.a.stored(out)
+                env[v] = out
+            self.enclosing.pop()
+        return [self.read(env, v) for v in jaxpr.outvars]
+
+    def read(self, env: dict, v) -> Array:
+        if isinstance(v, jcore.Literal):
+            aval: Any = v.aval
+            return self.a.constant(np.asarray(v.val), type_of(aval.dtype))
+        return env[v]
+
+    def result(self, shape: tuple[int, ...], type, element, inputs, cheap: bool = False) -> Array:
+        """A table of scalars or a formula, by size and by where the inputs are."""
+        size = size_of(shape)
+        small_input = any(isinstance(x, Small) and x.ids.size > 1 for x in inputs)
+        if size <= FROM_MEMORY or (size <= SMALL and small_input):
+            return self.a.small(Lazy(shape, type, element))
+        return Lazy(shape, type, element, cheap and all(is_cheap(x) for x in inputs))
+
+
+def is_cheap(x: Array) -> bool:
+    return x.cheap if isinstance(x, Lazy) else True
+
+
+def where(equations: list) -> str:
+    """The user's line that made the innermost equation; some are made by JAX itself, inside others."""
+    from jax._src import source_info_util
+
+    for eqn in reversed(equations):
+        traceback = eqn.source_info.traceback
+        if traceback and (frame := source_info_util.user_frame(traceback)):
+            return f"{frame.file_name}:{frame.start_line} ({frame.function_name})"
+    return "an unknown place"
+
+
+def inline(lowering: Lowering, closed, args: list[Array]) -> list[Array]:
+    """The outputs of a closed jaxpr, written out here."""
+    consts = [
+        lowering.a.constant(np.asarray(c), type_of(c.dtype if hasattr(c, "dtype") else np.asarray(c).dtype))
+        for c in closed.consts
+    ]
+    return lowering.evaluate(closed.jaxpr, consts, args)

@@ -1,0 +1,196 @@
+"""One number in, one number out, at every place."""
+
+import numpy as np
+
+from ..arrays import SMALL, Small, size_of
+from ..scalars import Scalars
+from ..types import BOOL, type_of
+
+
+def elementwise(function):
+    """A rule from a function of (scalars, equation, values)."""
+
+    def rule(low, eqn, *xs):
+        aval = eqn.outvars[0].aval
+        type = type_of(aval.dtype)
+        s = low.s
+        if size_of(aval.shape) <= SMALL and any(isinstance(x, Small) and x.shape == aval.shape for x in xs):
+            tables = [np.broadcast_to(low.a.small(x).ids, aval.shape).ravel().tolist() for x in xs]
+            out = [function(s, eqn, *values) for values in zip(*tables, strict=True)]
+            return [Small(np.array(out, dtype=np.int64).reshape(aval.shape), type)]
+
+        def entry(x, indices):
+            if x.shape == aval.shape:
+                return low.a.at(x, indices)
+            # Axes of length one, and scalars, stand for all places.
+            own = indices[len(indices) - len(x.shape) :]
+            return low.a.at(x, tuple(s.index(0) if n == 1 else i for n, i in zip(x.shape, own, strict=True)))
+
+        return [low.result(aval.shape, type, lambda i: function(s, eqn, *(entry(x, i) for x in xs)), xs)]
+
+    return rule
+
+
+def simple(name):
+    return elementwise(lambda s, eqn, *values: s.op(name, *values))
+
+
+def compared(name):
+    return elementwise(lambda s, eqn, a, b: s.compare(name, a, b))
+
+
+def _integer_pow(s: Scalars, eqn, x):
+    y = eqn.params["y"]
+    if y == 0:
+        return s.const(1, s.g.types[x])
+    one = s.const(1, s.g.types[x])
+    power, square, n = one, x, abs(y)
+    while n:
+        if n & 1:
+            power = s.mul(power, square)
+        n >>= 1
+        if n:
+            square = s.mul(square, square)
+    return power if y > 0 else s.div(one, power)
+
+
+def _sign(s: Scalars, eqn, x):
+    type = s.g.types[x]
+    zero, one = s.const(0, type), s.const(1, type)
+    if type.kind in "ub":
+        return s.select(s.compare("eq", x, zero), zero, one)
+    positive = s.select(s.compare("lt", zero, x), one, x if type.is_float else zero)
+    return s.select(s.compare("lt", x, zero), s.const(-1, type), positive)
+
+
+def _is_finite(s: Scalars, eqn, x):
+    return s.compare("lt", s.op("abs", x), s.const(np.inf, s.g.types[x]))
+
+
+def _convert(s: Scalars, eqn, x):
+    target = type_of(eqn.outvars[0].aval.dtype)
+    if target is BOOL or target == BOOL:
+        return s.compare("ne", x, s.const(0, s.g.types[x])) if s.g.types[x] != BOOL else x
+    return s.cast(x, target)
+
+
+def _clamp(s: Scalars, eqn, low, x, high):
+    return s.op("min", s.op("max", x, low), high)
+
+
+def _select_n(s: Scalars, eqn, which, *cases):
+    if len(cases) == 1:
+        return cases[0]
+    if s.g.types[which] == BOOL:
+        return s.select(which, cases[1], cases[0])
+    out = cases[-1]
+    for i in reversed(range(len(cases) - 1)):
+        out = s.select(s.compare("le", which, s.const(i, s.g.types[which])), cases[i], out)
+    return out
+
+
+def _rsqrt(s, eqn, x):
+    return s.div(s.const(1, s.g.types[x]), s.op("sqrt", x))
+
+
+def _round(s: Scalars, eqn, x):
+    # 0: away from zero at halves; 1: to even.
+    return s.op("rint" if int(eqn.params["rounding_method"]) == 1 else "round", x)
+
+
+def _not(s, eqn, x):
+    return s.op("not", x)
+
+
+ELEMENTWISE = {
+    "add": elementwise(lambda s, eqn, a, b: s.op("or", a, b) if s.g.types[a] == BOOL else s.add(a, b)),
+    "add_any": elementwise(lambda s, eqn, a, b: s.add(a, b)),
+    "sub": elementwise(lambda s, eqn, a, b: s.sub(a, b)),
+    "mul": elementwise(lambda s, eqn, a, b: s.op("and", a, b) if s.g.types[a] == BOOL else s.mul(a, b)),
+    "div": elementwise(lambda s, eqn, a, b: s.div(a, b)),
+    "rem": elementwise(lambda s, eqn, a, b: s.rem(a, b)),
+    "neg": elementwise(lambda s, eqn, a: s.neg(a)),
+    "square": elementwise(lambda s, eqn, a: s.mul(a, a)),
+    "integer_pow": elementwise(_integer_pow),
+    "sign": elementwise(_sign),
+    "is_finite": elementwise(_is_finite),
+    "convert_element_type": elementwise(_convert),
+    "clamp": elementwise(_clamp),
+    "select_n": elementwise(_select_n),
+    "rsqrt": elementwise(_rsqrt),
+    "round": elementwise(_round),
+    "not": elementwise(_not),
+    # The exponent may be an integer.
+    "pow": elementwise(lambda s, eqn, a, b: s.op("pow", a, s.cast(b, s.g.types[a]))),
+    "stop_gradient": elementwise(lambda s, eqn, a: a),
+    "copy": elementwise(lambda s, eqn, a: a),
+    "copy_p": elementwise(lambda s, eqn, a: a),
+    "reduce_precision": elementwise(lambda s, eqn, a: a),
+}
+
+
+def _shift(name):
+    """As XLA: shifting by the width or more leaves nothing, or the sign."""
+
+    def function(s: Scalars, eqn, x, n):
+        type = s.g.types[x]
+        width = s.const(type.bits, type)
+        unsigned_small = s.op("and", s.compare("le", s.const(0, type), n), s.compare("lt", n, width))
+        if name == "ashr":
+            last = s.const(type.bits - 1, type)
+            return s.op("ashr", x, s.select(unsigned_small, n, last))
+        return s.select(unsigned_small, s.op(name, x, s.select(unsigned_small, n, s.const(0, type))), s.const(0, type))
+
+    return elementwise(function)
+
+
+def _bitcast(s: Scalars, eqn, x):
+    target = type_of(eqn.outvars[0].aval.dtype)
+    if target.bits != s.g.types[x].bits:
+        raise NotImplementedError("bitcast_convert_type between types of different width is not supported")
+    return x if target == s.g.types[x] else s.g.value("bits", (x,), target)
+
+
+def _total_order(name):
+    """Comparison in which NaN is the largest number and -0 is below 0."""
+
+    def function(s: Scalars, eqn, a, b):
+        type = s.g.types[a]
+        if not type.is_float:
+            return s.compare(name, a, b)
+        integer = type_of(f"int{type.bits}")
+        keys = []
+        for x in (a, b):
+            bits = (
+                s.g.value("bits", (x,), integer)
+                if not s.g.is_constant(x)
+                else s.const(s.g.constants[x].view(integer.dtype), integer)
+            )
+            # Negative numbers have their order reversed.
+            flipped = s.op("xor", bits, s.const(np.iinfo(integer.dtype).max, integer))
+            keys.append(s.select(s.compare("lt", bits, s.const(0, integer)), flipped, bits))
+        return s.compare(name, *keys)
+
+    return elementwise(function)
+
+
+ELEMENTWISE |= {
+    "lt_to": _total_order("lt"),
+    "le_to": _total_order("le"),
+    "eq_to": _total_order("eq"),
+    "shift_left": _shift("shl"),
+    "shift_right_logical": _shift("lshr"),
+    "shift_right_arithmetic": _shift("ashr"),
+    "bitcast_convert_type": elementwise(_bitcast),
+    "population_count": simple("popcount"),
+    "lgamma": simple("lgamma"),
+}
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    ELEMENTWISE[_name] = compared(_name)
+_SAME = (
+    "sqrt", "cbrt", "abs", "floor", "ceil", "max", "min", "and", "or", "xor", "erf", "erfc", "erf_inv", "logistic",
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
+    "exp", "exp2", "expm1", "log", "log1p",
+)  # fmt: skip
+for _name in _SAME:
+    ELEMENTWISE[_name] = simple(_name)

@@ -1,0 +1,170 @@
+"""Reading and writing at places that are themselves computed."""
+
+import numpy as np
+
+from ..arrays import SMALL, Small, Stored, flat_index, size_of
+from ..types import BOOL
+
+
+def _known(low, x):
+    """A table of constants as numbers, else None."""
+    if not isinstance(x, Small) or not all(int(i) in low.g.constants for i in x.ids.flat):
+        return None
+    flat = [int(low.g.constants[int(i)]) for i in x.ids.flat]
+    return np.array(flat, dtype=np.int64).reshape(x.shape)
+
+
+def _dynamic_slice(low, eqn, x, *starts):
+    sizes = eqn.params["slice_sizes"]
+    s = low.s
+    begin = [s.clamp_index(low.a.at(start, ()), 0, n - m) for start, n, m in zip(starts, x.shape, sizes, strict=True)]
+    if isinstance(x, Small) and all(b in low.g.constants for b in begin):
+        places = [int(low.g.constants[b]) for b in begin]
+        return [Small(x.ids[tuple(slice(p, p + m) for p, m in zip(places, sizes, strict=True))], x.type)]
+    return [low.result(tuple(sizes), x.type, lambda i: low.a.at(x, tuple(map(s.add, i, begin))), (x,), cheap=True)]
+
+
+def _dynamic_update_slice(low, eqn, x, update, *starts):
+    s = low.s
+    begin = [s.clamp_index(low.a.at(a, ()), 0, n - m) for a, n, m in zip(starts, x.shape, update.shape, strict=True)]
+    if isinstance(x, Small) and all(b in low.g.constants for b in begin):
+        ids = x.ids.copy()
+        places = [int(low.g.constants[b]) for b in begin]
+        ids[tuple(slice(p, p + m) for p, m in zip(places, update.shape, strict=True))] = low.a.small(update).ids
+        return [Small(ids, x.type)]
+    out = low.g.buffer(x.type, size_of(x.shape))
+    low.a.fill(out, x.shape, lambda i: low.a.at(x, i))
+
+    def write(indices):
+        low.g.store(out, flat_index(s, x.shape, tuple(map(s.add, indices, begin))), low.a.at(update, indices))
+
+    low.a.nest(update.shape, write)
+    stored = Stored(x.shape, x.type, out, s)
+    return [low.a.small(stored) if isinstance(x, Small) else stored]
+
+
+def _gather(low, eqn, x, indices):
+    aval, p = eqn.outvars[0].aval, eqn.params
+    d, sizes, s = p["dimension_numbers"], p["slice_sizes"], low.s
+    mode = str(p["mode"])
+    fill = "FILL" in mode
+    batch_dims = [i for i in range(len(aval.shape)) if i not in d.offset_dims]
+    offset_operand = [
+        i for i in range(len(x.shape)) if i not in d.collapsed_slice_dims and i not in d.operand_batching_dims
+    ]
+
+    def source(out):
+        """(operand place, whether it is inside) of a place of the result."""
+        batch = [out[i] for i in batch_dims]
+        place = [s.index(0)] * len(x.shape)
+        inside = s.const(True, BOOL)
+        for o, i in zip(offset_operand, d.offset_dims, strict=True):
+            place[o] = out[i]
+        for o, i in zip(d.operand_batching_dims, d.start_indices_batching_dims, strict=True):
+            place[o] = batch[i]
+        for k, o in enumerate(d.start_index_map):
+            start = low.a.at(indices, (*batch, s.index(k)))
+            last = x.shape[o] - sizes[o]
+            clamped = s.clamp_index(start, 0, last)
+            if fill:
+                ok = s.compare("eq", s.cast(start, s.g.types[clamped]), clamped)
+                inside = ok if low.g.is_constant(inside) and low.g.constants[inside] else s.op("and", inside, ok)
+            place[o] = s.add(place[o], clamped)
+        return tuple(place), inside
+
+    missing = low.s.const(_missing(x.type, p.get("fill_value")), x.type)
+
+    def element(out):
+        place, inside = source(out)
+        return s.select(inside, low.a.at(x, place), missing) if fill else low.a.at(x, place)
+
+    known = _known(low, indices)
+    if isinstance(x, Small) and known is not None and size_of(aval.shape) <= SMALL:
+        ids = np.empty(aval.shape, dtype=np.int64)
+        for out in np.ndindex(*aval.shape):
+            ids[out] = element(tuple(s.index(i) for i in out))
+        return [Small(ids, x.type)]
+    return [low.result(aval.shape, x.type, element, (x,), cheap=True)]
+
+
+def _missing(type, fill_value):
+    if fill_value is not None:
+        return fill_value
+    if type.is_float:
+        return np.nan
+    if type == BOOL:
+        return True
+    info = np.iinfo(type.dtype)
+    return info.min if type.signed else info.max
+
+
+def _scatter(combine):
+    def rule(low, eqn, x, indices, updates):
+        d, s = eqn.params["dimension_numbers"], low.s
+        scatter_dims = [i for i in range(len(updates.shape)) if i not in d.update_window_dims]
+        window_operand = [
+            i for i in range(len(x.shape)) if i not in d.inserted_window_dims and i not in d.operand_batching_dims
+        ]
+        window = [1] * len(x.shape)
+        for o, i in zip(window_operand, d.update_window_dims, strict=True):
+            window[o] = updates.shape[i]
+        clip = "CLIP" in str(eqn.params["mode"])
+
+        def target(place):
+            """(operand place, whether it is inside): updates that would fall outside are dropped whole."""
+            batch = [place[i] for i in scatter_dims]
+            out = [s.index(0)] * len(x.shape)
+            inside = s.const(True, BOOL)
+            for o, i in zip(window_operand, d.update_window_dims, strict=True):
+                out[o] = place[i]
+            for o, i in zip(d.operand_batching_dims, d.scatter_indices_batching_dims, strict=True):
+                out[o] = batch[i]
+            for k, o in enumerate(d.scatter_dims_to_operand_dims):
+                start = low.a.at(indices, (*batch, s.index(k)))
+                clamped = s.clamp_index(start, 0, x.shape[o] - window[o])
+                if not clip:
+                    ok = s.compare("eq", s.cast(start, s.g.types[clamped]), clamped)
+                    inside = ok if low.g.is_constant(inside) and low.g.constants[inside] else s.op("and", inside, ok)
+                out[o] = s.add(out[o], clamped)
+            return tuple(out), inside
+
+        known = _known(low, indices)
+        if known is not None and size_of(x.shape) <= SMALL and size_of(updates.shape) <= SMALL:
+            ids = low.a.small(x).ids.copy()
+            new = low.a.small(updates)
+            for place in np.ndindex(*updates.shape):
+                out, inside = target(tuple(s.index(i) for i in place))
+                if low.g.constants[inside]:
+                    where = tuple(int(low.g.constants[i]) for i in out)
+                    ids[where] = combine(s, int(ids[where]), int(new.ids[place]))
+            return [Small(ids, x.type)]
+        out = low.g.buffer(x.type, size_of(x.shape))
+        low.a.fill(out, x.shape, lambda i: low.a.at(x, i))
+
+        def write(place):
+            where, inside = target(place)
+            flat = flat_index(s, x.shape, where)
+            old = low.g.read_now(out, flat)
+            low.g.store(out, flat, s.select(inside, combine(s, old, low.a.at(updates, place)), old))
+
+        low.a.nest(updates.shape, write)
+        stored = Stored(x.shape, x.type, out, s)
+        return [low.a.small(stored) if isinstance(x, Small) else stored]
+
+    return rule
+
+
+INDEXING = {
+    "dynamic_slice": _dynamic_slice,
+    "dynamic_update_slice": _dynamic_update_slice,
+    "gather": _gather,
+    "scatter": _scatter(lambda s, old, new: new),
+    "scatter-add": _scatter(lambda s, old, new: s.add(old, new)),
+    "scatter_add": _scatter(lambda s, old, new: s.add(old, new)),
+    "scatter-mul": _scatter(lambda s, old, new: s.mul(old, new)),
+    "scatter_mul": _scatter(lambda s, old, new: s.mul(old, new)),
+    "scatter-min": _scatter(lambda s, old, new: s.op("min", old, new)),
+    "scatter_min": _scatter(lambda s, old, new: s.op("min", old, new)),
+    "scatter-max": _scatter(lambda s, old, new: s.op("max", old, new)),
+    "scatter_max": _scatter(lambda s, old, new: s.op("max", old, new)),
+}

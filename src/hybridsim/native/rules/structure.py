@@ -1,0 +1,217 @@
+"""Where numbers are, not what they are: reshaping, slicing, joining."""
+
+import numpy as np
+
+from ..arrays import SMALL, Lazy, Small, size_of
+from ..types import type_of
+
+
+def _structural(table, element):
+    """A rule from what to do with a table of ids, and from which place of the operand a place comes."""
+
+    def rule(low, eqn, x):
+        aval = eqn.outvars[0].aval
+        if (
+            isinstance(x, Small)
+            and size_of(aval.shape) <= SMALL
+            and not (x.ids.size == 1 and size_of(aval.shape) > 512)
+        ):
+            return [Small(table(eqn, x.ids), x.type)]
+        source = element(low, eqn, x.shape)
+        return [low.result(aval.shape, x.type, lambda indices: low.a.at(x, source(indices)), (x,), cheap=True)]
+
+    return rule
+
+
+def _split_index(low, flat, shape):
+    """Indices of a flat place. Division by constants only; LLVM turns it into shifts and multiplications."""
+    s, out = low.s, []
+    stride = size_of(shape)
+    for n in shape:
+        stride //= max(n, 1)
+        if n <= 1:
+            out.append(s.index(0))
+            continue
+        i = s.integer_div(flat, s.index(stride))
+        out.append(i)
+        flat = s.sub(flat, s.mul(i, s.index(stride)))
+    return tuple(out)
+
+
+def _reshape_source(low, eqn, shape):
+    from ..arrays import flat_index
+
+    out = eqn.outvars[0].aval.shape
+    kept = [n for n in out if n != 1]
+    if kept == [n for n in shape if n != 1]:
+
+        def drop(indices):
+            rest = iter([i for i, n in zip(indices, out, strict=True) if n != 1])
+            return tuple(low.s.index(0) if n == 1 else next(rest) for n in shape)
+
+        return drop
+    return lambda indices: _split_index(low, flat_index(low.s, out, indices), shape)
+
+
+def _broadcast_source(low, eqn, shape):
+    places = eqn.params["broadcast_dimensions"]
+    return lambda indices: tuple(low.s.index(0) if n == 1 else indices[d] for n, d in zip(shape, places, strict=True))
+
+
+def _broadcast(eqn, ids):
+    shape = [1] * len(eqn.params["shape"])
+    for n, d in zip(ids.shape, eqn.params["broadcast_dimensions"], strict=True):
+        shape[d] = n
+    return np.broadcast_to(ids.reshape(shape), eqn.params["shape"])
+
+
+def _slice_source(low, eqn, shape):
+    starts = eqn.params["start_indices"]
+    strides = eqn.params["strides"] or (1,) * len(shape)
+    s = low.s
+    return lambda indices: tuple(
+        s.add(s.index(a), s.mul(i, s.index(d))) for i, a, d in zip(indices, starts, strides, strict=True)
+    )
+
+
+def _slice(eqn, ids):
+    p = eqn.params
+    strides = p["strides"] or (1,) * ids.ndim
+    return ids[tuple(slice(a, b, d) for a, b, d in zip(p["start_indices"], p["limit_indices"], strides, strict=True))]
+
+
+def _transpose_source(low, eqn, shape):
+    permutation = eqn.params["permutation"]
+    return lambda indices: tuple(indices[permutation.index(d)] for d in range(len(shape)))
+
+
+def _rev_source(low, eqn, shape):
+    axes = eqn.params["dimensions"]
+    s = low.s
+    return lambda indices: tuple(
+        s.sub(s.index(n - 1), i) if d in axes else i for d, (i, n) in enumerate(zip(indices, shape, strict=True))
+    )
+
+
+def _concatenate(low, eqn, *xs):
+    aval, axis = eqn.outvars[0].aval, eqn.params["dimension"]
+    if size_of(aval.shape) <= SMALL and (all(isinstance(x, Small) for x in xs) or size_of(aval.shape) <= 256):
+        return [Small(np.concatenate([low.a.small(x).ids for x in xs], axis=axis), xs[0].type)]
+    s = low.s
+    out = low.g.buffer(xs[0].type, size_of(aval.shape))
+    from ..arrays import Stored, flat_index
+
+    offset = 0
+    for x in xs:
+        # Each piece is copied to its place; a piece of a row needs the stride of the whole.
+        def write(indices, x=x, offset=offset):
+            moved = (*indices[:axis], s.add(indices[axis], s.index(offset)), *indices[axis + 1 :])
+            low.g.store(out, flat_index(s, aval.shape, moved), low.a.at(x, indices))
+
+        low.a.nest(x.shape, write)
+        offset += x.shape[axis]
+    return [Stored(aval.shape, xs[0].type, out, s)]
+
+
+def _stack(low, eqn, *xs):
+    axis = eqn.params.get("axis", eqn.params.get("dimension", 0))
+    if all(isinstance(x, Small) for x in xs):
+        return [Small(np.stack([x.ids for x in xs], axis=axis), xs[0].type)]
+    raise NotImplementedError("stack of large arrays")
+
+
+def _unstack(low, eqn, x):
+    axis = eqn.params.get("axis", 0)
+    outs = []
+    for k, var in enumerate(eqn.outvars):
+        if isinstance(x, Small):
+            outs.append(Small(np.take(x.ids, k, axis=axis), x.type))
+        else:
+
+            def element(indices, k=k):
+                return low.a.at(x, (*indices[:axis], low.s.index(k), *indices[axis:]))
+
+            outs.append(low.result(var.aval.shape, x.type, element, (x,), cheap=True))
+    return outs
+
+
+def _split(low, eqn, x):
+    outs, start, axis = [], 0, eqn.params["axis"]
+    for n, var in zip(eqn.params["sizes"], eqn.outvars, strict=True):
+        if isinstance(x, Small):
+            outs.append(Small(np.take(x.ids, range(start, start + n), axis=axis), x.type))
+        else:
+
+            def element(indices, start=start):
+                moved = (*indices[:axis], low.s.add(indices[axis], low.s.index(start)), *indices[axis + 1 :])
+                return low.a.at(x, moved)
+
+            outs.append(low.result(var.aval.shape, x.type, element, (x,), cheap=True))
+        start += n
+    return outs
+
+
+def _pad(low, eqn, x, value):
+    aval, config = eqn.outvars[0].aval, eqn.params["padding_config"]
+    s, fill = low.s, low.a.at(value, ())
+    if isinstance(x, Small) and size_of(aval.shape) <= SMALL:
+        ids = x.ids
+        out = np.full(aval.shape, fill, dtype=np.int64)
+        source, target = [], []
+        for n, m, (lo, _, interior) in zip(ids.shape, aval.shape, config, strict=True):
+            places = lo + np.arange(n) * (interior + 1)
+            keep = (places >= 0) & (places < m)
+            source.append(np.flatnonzero(keep))
+            target.append(places[keep])
+        out[np.ix_(*target)] = ids[np.ix_(*source)]
+        return [Small(out, x.type)]
+
+    def element(indices):
+        inside, places = s.const(True, _bool()), []
+        for i, n, (lo, _, interior) in zip(indices, x.shape, config, strict=True):
+            shifted = s.sub(i, s.index(lo))
+            step = s.index(interior + 1)
+            place = s.integer_div(shifted, step)
+            ok = s.op("and", s.compare("ge", shifted, s.index(0)), s.compare("lt", place, s.index(n)))
+            if interior:
+                ok = s.op("and", ok, s.compare("eq", s.mul(place, step), shifted))
+            inside = s.op("and", inside, ok) if not low.g.is_constant(inside) else ok
+            places.append(s.clamp_index(place, 0, n - 1))
+        return s.select(inside, low.a.at(x, tuple(places)), fill)
+
+    if size_of(x.shape) == 0:
+        return [low.result(aval.shape, x.type, lambda indices: fill, (x,), cheap=True)]
+    return [low.result(aval.shape, x.type, element, (x,))]
+
+
+def _bool():
+    from ..types import BOOL
+
+    return BOOL
+
+
+def _iota(low, eqn):
+    aval, d = eqn.outvars[0].aval, eqn.params["dimension"]
+    type = type_of(aval.dtype)
+    if size_of(aval.shape) <= 256:
+        shape = [1] * len(aval.shape)
+        shape[d] = aval.shape[d]
+        return [low.a.constant(np.broadcast_to(np.arange(aval.shape[d]).reshape(shape), aval.shape), type)]
+    return [Lazy(aval.shape, type, lambda indices: low.s.cast(indices[d], type))]
+
+
+STRUCTURE = {
+    "reshape": _structural(lambda eqn, ids: ids.reshape(eqn.outvars[0].aval.shape), _reshape_source),
+    "squeeze": _structural(lambda eqn, ids: ids.reshape(eqn.outvars[0].aval.shape), _reshape_source),
+    "expand_dims": _structural(lambda eqn, ids: ids.reshape(eqn.outvars[0].aval.shape), _reshape_source),
+    "broadcast_in_dim": _structural(_broadcast, _broadcast_source),
+    "slice": _structural(_slice, _slice_source),
+    "transpose": _structural(lambda eqn, ids: ids.transpose(eqn.params["permutation"]), _transpose_source),
+    "rev": _structural(lambda eqn, ids: np.flip(ids, eqn.params["dimensions"]), _rev_source),
+    "concatenate": _concatenate,
+    "stack": _stack,
+    "split": _split,
+    "unstack": _unstack,
+    "pad": _pad,
+    "iota": _iota,
+}

@@ -1,0 +1,44 @@
+"""Number types: JAX's dtypes and LLVM's names for them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Type:
+    name: str
+    llvm: str
+    bits: int
+    kind: str
+    """f float, i signed, u unsigned, b boolean"""
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        return np.dtype(self.name)
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "f"
+
+    @property
+    def signed(self) -> bool:
+        return self.kind == "i"
+
+
+F64 = Type("float64", "double", 64, "f")
+F32 = Type("float32", "float", 32, "f")
+BOOL = Type("bool", "i1", 1, "b")
+INDEX = Type("int64", "i64", 64, "i")
+_ALL = [F64, F32, BOOL, INDEX]
+_ALL += [Type(f"int{n}", f"i{n}", n, "i") for n in (8, 16, 32)]
+_ALL += [Type(f"uint{n}", f"i{n}", n, "u") for n in (8, 16, 32, 64)]
+_BY_NAME = {t.name: t for t in _ALL}
+
+
+def type_of(dtype) -> Type:
+    name = np.dtype(dtype).name
+    if name not in _BY_NAME:
+        raise TypeError(f"numbers of type {name} are not supported; use {', '.join(_BY_NAME)}")
+    return _BY_NAME[name]
