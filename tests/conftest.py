@@ -7,6 +7,14 @@ import hypothesis
 import jax
 import pytest
 
+# Most of the time of the tests is XLA's compiling, and each program runs a few times only: let it optimise less.
+# It reads this when it compiles for the first time.
+_QUICK = (
+    "--xla_cpu_use_fusion_emitters=false",
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+)
+os.environ.setdefault("XLA_FLAGS", " ".join(_QUICK))
 jax.config.update("jax_enable_x64", True)
 
 # A first call compiles, so the time of one example says nothing.

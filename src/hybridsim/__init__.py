@@ -8,6 +8,8 @@ identified together from measured motion.
     trajectory = hs.rollout(model, (q, qd), dt=1e-3, steps=500)
 """
 
+from typing import TYPE_CHECKING
+
 from .dynamics import (
     Energy,
     Momentum,
@@ -56,6 +58,9 @@ from .simulate import (
 )
 from .spatial import Transform, from_log_cholesky, to_log_cholesky
 
+if TYPE_CHECKING:
+    from . import native
+
 __all__ = [
     "Actuator",
     "Control",
@@ -93,6 +98,7 @@ __all__ = [
     "load",
     "mass_matrix",
     "momentum",
+    "native",
     "passive_forces",
     "prefixed",
     "rollout",
@@ -102,3 +108,12 @@ __all__ = [
     "to_log_cholesky",
     "world",
 ]
+
+
+def __getattr__(name: str):
+    """The compiler is imported when it is first used: LLVM takes a tenth of a second."""
+    if name == "native":
+        from importlib import import_module
+
+        return import_module(".native", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

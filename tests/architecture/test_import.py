@@ -19,7 +19,7 @@ changed = sorted(name for name in after if before.get(name) != after[name])
 print(json.dumps({"modules": sorted({name.split(".")[0] for name in sys.modules}), "changed": changed}))
 """
 
-HEAVY = {"lxml", "matplotlib", "mujoco", "pandas", "rich", "trimesh", "tyro", "viser", "yourdfpy"}
+HEAVY = {"llvmlite", "lxml", "matplotlib", "mujoco", "pandas", "rich", "trimesh", "tyro", "viser", "yourdfpy"}
 
 
 def test_import_is_light_and_changes_no_global_setting():

@@ -101,8 +101,8 @@ ABOVE_ONE = {"above 1": lambda rng, count: (1 + _sizes(rng, count, -52, 0),)}
 BELOW_ONE = {"below 1": lambda rng, count: (1 - _sizes(rng, count, -53, -1),)}
 
 CASES = {
-    "sin": Case(mp.sin, 1.0, {**ANGLES, "breaks": QUARTERS}),
-    "cos": Case(mp.cos, 1.0, {**ANGLES, "breaks": QUARTERS}),
+    "sin": Case(mp.sin, 1.5, {**ANGLES, "breaks": QUARTERS}),
+    "cos": Case(mp.cos, 1.5, {**ANGLES, "breaks": QUARTERS}),
     "tan": Case(mp.tan, 1.1, {**ANGLES, "breaks": QUARTERS}),
     "exp": Case(mp.exp, 0.9, {"to 1": uniform(-1, 1), "all": uniform(-745, 709.7), "small": SMALL, "breaks": BREAKS}),
     "exp2": Case(lambda x: mp.power(2, x), 0.9, {"to 1": uniform(-1, 1), "all": uniform(-1074, 1024), "small": SMALL}),

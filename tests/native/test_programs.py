@@ -67,6 +67,41 @@ PROGRAMS = {
     "rounding": (lambda x: (jnp.round(x * 3), jnp.floor(x), jnp.ceil(x), jnp.trunc(x * 2)), B),
     "logic": (lambda x: (jnp.any(x > 0), jnp.all(x > 0), jnp.logical_xor(x > 0, x < 1)), B),
     "threefry": (lambda k: jax.random.uniform(k, (3,)), np.array([3, 4], dtype=np.uint32)),
+    "axes read in another order": (lambda x: jax.lax.reshape(x, (3, 10), (1, 0)), RNG.normal(size=(5, 6))),
+    "axes of a large array read in another order": (
+        lambda x: jax.lax.reshape(x, (3000,), (1, 0)),
+        LONG.reshape(60, 50),
+    ),
+    "vmapped while": (
+        jax.vmap(lambda x: jax.lax.while_loop(lambda c: c[1] < x, lambda c: (c[0] * 1.5, c[1] + 1), (x, 0.0))),
+        np.array([0.5, 3.0, -1.0]),
+    ),
+    "empty product": (lambda x: (x[:, :0] @ x[:0], x[:0] @ x.T), W),
+    "tile": (lambda x: (jnp.tile(x, (2, 3)), jnp.tile(x, (60, 8))[100:103]), W),
+    "stack of long arrays": (lambda x: jnp.stack([x, x * 2], 1)[5], LONG),
+    "precision": (lambda x: (jax.lax.reduce_precision(x, 5, 10), jax.lax.reduce_precision(x, 8, 23)), 1e5 * LONG[:9]),
+    "next number": (lambda x: (jnp.nextafter(x, x[::-1]), jnp.nextafter(0 * x, x), jnp.nextafter(x, jnp.inf)), B),
+    "leading zeros": (lambda i: (jax.lax.clz(i), jax.lax.clz(i.astype(jnp.uint8))), INTS),
+    "bits of other width": (
+        lambda i: (
+            jax.lax.bitcast_convert_type(i, jnp.uint8),
+            jax.lax.bitcast_convert_type(i[:8].astype(jnp.uint32).reshape(4, 2), jnp.uint64),
+        ),
+        INTS,
+    ),
+    "sort of a long array": (lambda x: (jnp.sort(x), jnp.argsort(jnp.round(x)), jnp.sort(x.reshape(60, 50), 0)), LONG),
+    "sort of booleans": (lambda x: jnp.argsort(x > 0), LONG[:9]),
+    "largest": (lambda x: (jax.lax.top_k(jnp.round(x[:20]), 5), jax.lax.top_k(jnp.round(x), 7)), LONG),
+    "convolution": (
+        lambda x, k: jax.lax.conv_general_dilated(x, k, (2,), [(1, 2)], (2,), (1,), feature_group_count=2),
+        RNG.normal(size=(2, 4, 7)),
+        RNG.normal(size=(6, 2, 3)),
+    ),
+    "convolution in the plane": (
+        lambda x, k: jax.lax.conv(x, k, (1, 1), "SAME"),
+        RNG.normal(size=(1, 2, 9, 8)),
+        RNG.normal(size=(3, 2, 3, 3)),
+    ),
     "float to integer": (lambda x: (x * 1e12).astype(jnp.int32), np.array([1.0, -1.0, np.nan, np.inf])),
 }
 

@@ -1,15 +1,17 @@
-"""Forward dynamics: the articulated-body algorithm (RBDA table 7.1), in world axes.
+"""Forward dynamics: the articulated-body algorithm (RBDA table 7.1), in world axes, and its derivative.
 
 A joint with several freedoms is treated as that many joints in a row with no mass between them. Eliminating
 them one after the other is the block elimination of the book, written as L D L^T, so D is always a number.
 """
+
+from functools import reduce
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Float
 
 from ..model import Model
-from ..spatial import Array, cross_force
+from ..spatial import Array, cross_force, keep
 from .crba import crba
 from .kinematics import Configuration, Velocities, configuration, velocities
 from .mechanism import Mechanism, assemble
@@ -32,7 +34,10 @@ def forward_dynamics(
     tau is the total force at the joints; `passive_forces` gives the part of springs, damping and friction.
     """
     mechanism = assemble(model)
-    q_all, qd_all = expand_q(mechanism, jnp.asarray(q)), expand_v(mechanism, jnp.asarray(qd))
+    q_all, qd_all = (
+        expand_q(mechanism, jnp.asarray(q)),
+        expand_v(mechanism, jnp.asarray(qd)),
+    )
     check_size("tau", jnp.asarray(tau), model.nv)
     return accelerations(mechanism, q_all, qd_all, jnp.asarray(tau), wrenches, mechanism.armature)
 
@@ -51,7 +56,7 @@ def accelerations(
     vel = velocities(mechanism, q, conf, qd)
     external = node_forces(mechanism, conf, wrenches)
     if not mechanism.topology.has_mimics:
-        return aba(mechanism, conf, vel, tau, external)
+        return aba(mechanism, conf, vel, tau, external) if len(tau) else tau
     # Coupled joints are no tree, so there the reduced equation of motion is solved: E^T M E qdd = tau - E^T h.
     M = crba(mechanism, conf)
     M = reduce_force(mechanism, reduce_force(mechanism, M).T)
@@ -59,6 +64,7 @@ def accelerations(
     return jnp.linalg.solve(M, tau - h)
 
 
+@eqx.filter_custom_jvp
 def aba(
     mechanism: Mechanism,
     conf: Configuration,
@@ -66,9 +72,41 @@ def aba(
     tau: Float[Array, " dofs"],
     external: Float[Array, "nodes 6"] | None,
 ) -> Float[Array, " dofs"]:
+    return _articulated(mechanism, conf, vel, tau, external)[0]
+
+
+@aba.def_jvp
+def _aba_jvp(primals, tangents):
+    """From tau = ID(qdd): with d for tangents, dqdd = M^-1 (dtau - dID), where dID holds qdd fixed.
+
+    The articulated bodies factor M, so this is far less work than the derivative of every step of the algorithm.
+    """
+    mechanism, conf, vel, tau, external = primals
+    d_mechanism, d_conf, d_vel, d_tau, d_external = tangents
+    qdd, factors = keep(_articulated(mechanism, conf, vel, tau, external))
+
+    def inverse_dynamics(mechanism, conf, vel, external):
+        return rnea(mechanism, conf, vel, qdd, external)
+
+    _, d_force = eqx.filter_jvp(
+        inverse_dynamics, (mechanism, conf, vel, external), (d_mechanism, d_conf, d_vel, d_external)
+    )
+    parts = [x for x in (d_tau, None if d_force is None else -d_force) if x is not None]
+    return qdd, _solve(mechanism, conf, factors, reduce(jnp.add, parts)) if parts else None
+
+
+class Factors(eqx.Module):
+    """Of each freedom, with S its motion and I^A the articulated-body inertia beyond it."""
+
+    U: Float[Array, "dofs 6"]
+    """I^A S"""
+    D_inv: Float[Array, " dofs"]
+    """1 / (S . U + armature)"""
+
+
+def _articulated(mechanism: Mechanism, conf: Configuration, vel: Velocities, tau, external) -> tuple[Array, Factors]:
+    """Accelerations, and the factors of the mass matrix."""
     tables = mechanism.layout
-    if not len(tables.dof_nodes):
-        return tau
     # Pass 1: rigid-body inertias and bias forces, p = v x* I v - external.
     I = conf.inertia.matrix()
     p = cross_force(vel.v, jnp.einsum("nij,nj->ni", I, vel.v))
@@ -90,16 +128,43 @@ def aba(
 
     U, D_inv, u = inward(tables.dofs, eliminate, I, p, c, conf.S, tau, jnp.asarray(mechanism.armature))
 
-    # Pass 3, outward: accelerations.
-    def accelerate(parent, U, D_inv, u, c, S):
-        a, _ = parent
-        a = a + c
+    # Pass 3, outward: accelerations. Gravity enters as an acceleration of the world upwards.
+    factors = Factors(U, D_inv)
+    return _accelerate(mechanism, conf, factors, u, upwards(mechanism), c), factors
+
+
+def _solve(
+    mechanism: Mechanism,
+    conf: Configuration,
+    factors: Factors,
+    tau: Float[Array, " dofs"],
+) -> Float[Array, " dofs"]:
+    """M^-1 tau: passes 2 and 3 for a mechanism at rest without gravity, whose inertias are known."""
+
+    def eliminate(received, tau, S, U, D_inv):
+        u = tau if received is None else tau - jnp.sum(S * received, axis=-1)
+        p = U * (u * D_inv)[:, None]
+        return u, p if received is None else received + p
+
+    u = inward(mechanism.layout.dofs, eliminate, tau, conf.S, factors.U, factors.D_inv)
+    return _accelerate(
+        mechanism,
+        conf,
+        factors,
+        u,
+        jnp.zeros(6, dtype=tau.dtype),
+        jnp.zeros_like(conf.S),
+    )
+
+
+def _accelerate(mechanism: Mechanism, conf: Configuration, factors: Factors, u, a_world, c) -> Float[Array, " dofs"]:
+    def step(parent, U, D_inv, u, c, S):
+        a = parent[0] + c
         qdd = (u - jnp.sum(U * a, axis=-1)) * D_inv
         return a + S * qdd[:, None], qdd
 
-    world = (upwards(mechanism)[None], jnp.zeros(1, dtype=tau.dtype))
-    _, qdd = outward(tables.dofs, accelerate, world, U, D_inv, u, c, conf.S)
-    return qdd
+    world = (a_world[None], jnp.zeros(1, dtype=u.dtype))
+    return outward(mechanism.layout.dofs, step, world, factors.U, factors.D_inv, u, c, conf.S)[1]
 
 
 def _at_last_dofs(tables, x: Float[Array, "nodes *rest"]) -> Float[Array, "dofs *rest"]:

@@ -1,4 +1,4 @@
-"""Any small JAX program as straight-line machine code on the CPU."""
+"""Any small JAX program as straight-line machine code on the CPU: `jit` for one input, `batch` for many."""
 
 from .batch import Batched, batch
 from .jit import Jitted, jit

@@ -13,6 +13,8 @@ FROM_MEMORY = 256
 """What comes out of memory becomes scalars only up to this many numbers."""
 SMALL = 2048
 """Arrays with more numbers than this stay in memory."""
+STAY = 64
+"""Arrays that are computed in memory stay there if they have more numbers than this."""
 
 
 @dataclass(eq=False)
@@ -21,6 +23,8 @@ class Small:
 
     ids: np.ndarray
     type: Type
+    origin: "tuple[Array, Callable[[tuple[int, ...]], tuple[int, ...]]] | None" = None
+    """Where the entries are repeated: the array without repetition, and from which of its places each comes."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -51,6 +55,11 @@ class Stored:
 
 
 Array = Small | Lazy | Stored
+
+
+def in_memory(x: Array) -> bool:
+    """Whether this is better computed with in a loop than number by number."""
+    return not isinstance(x, Small) and size_of(x.shape) > STAY
 
 
 def size_of(shape: tuple[int, ...]) -> int:
@@ -91,6 +100,8 @@ class Arrays:
                 return int(x.ids[tuple(int(constants[i]) for i in indices)])
             if x.ids.size and (x.ids == x.ids.flat[0]).all():
                 return int(x.ids.flat[0])
+            if x.origin is not None:
+                return self.at(x.origin[0], x.origin[1](indices))
             return self.stored(x).element(indices)
         return x.element(indices)
 
@@ -175,3 +186,45 @@ class Arrays:
         self.g.current.items.append(loop)
         loop.results = [self.g.fresh("result", self.g.types[v], self.g.current) for v in initial]
         return loop.results
+
+    def loop_between(
+        self,
+        begin: int,
+        end: int,
+        body: Callable[[int, list[int]], list[int]],
+        initial: list[int] = [],  # noqa: B006
+    ) -> list[int]:
+        """As `loop`, for i from `begin` up to `end`, which are values; there may be no turn at all."""
+        test_region = self.g.enter()
+        starts = [begin, *initial]
+        inside = [self.g.fresh("carry", self.g.types[v], test_region) for v in starts]
+        test = self.s.compare("lt", inside[0], end)
+        # What the body computes is not moved out of it: outside it would be computed even if there is no turn.
+        region = self.g.enter(pinned=True)
+        after = [self.s.add(inside[0], self.s.index(1)), *body(inside[0], inside[1:])]
+        self.g.leave()
+        self.g.leave()
+        loop = Loop(region, None, None, list(zip(inside, starts, after, strict=True)), test_region, test)
+        self.g.current.items.append(loop)
+        loop.results = [self.g.fresh("result", self.g.types[v], self.g.current) for v in starts]
+        return loop.results[1:]
+
+
+class Memory:
+    """Memory that is read and overwritten in the order of the program, for algorithms that work in place."""
+
+    def __init__(self, arrays: Arrays, type: Type, shape: tuple[int, ...]):
+        self.g, self.s = arrays.g, arrays.s
+        self.shape = shape
+        self.type = type
+        self.buffer = self.g.buffer(type, size_of(shape))
+
+    def __getitem__(self, indices: tuple[int, ...]) -> int:
+        return self.g.read_now(self.buffer, flat_index(self.s, self.shape, indices))
+
+    def __setitem__(self, indices: tuple[int, ...], value: int) -> None:
+        self.g.store(self.buffer, flat_index(self.s, self.shape, indices), value)
+
+    def array(self) -> Stored:
+        """As an array: nothing is written any more."""
+        return Stored(self.shape, self.type, self.buffer, self.s)

@@ -4,127 +4,115 @@ import functools
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from ctypes import c_int64, c_void_p
-from itertools import pairwise
+from typing import Literal
 
 import jax
-import numpy as np
+import jax.numpy as jnp
 
 from .arguments import Arguments
-from .batch_driver import driver
-from .compile import compile_text, host_lanes, pointer
-from .emit import Emitter
-from .executable import OutputBlock, aligned
-from .program import Program, trace
+from .axes import axes_of_leaves, batch_size, row_of
+from .batch_executable import BatchExecutable, Pool
+from .compile import host_lanes
+from .entry import Entry
+from .traced import trace
 
 
-def batch(f: Callable, in_axes=0, threads: int | None = None, lanes: int | None = None, optimise: int = 2) -> "Batched":
+def batch(
+    f: Callable,
+    in_axes=0,
+    *,
+    threads: int | None = None,
+    lanes: int | None = None,
+    fallback: Literal["xla"] | None = None,
+    optimise: int = 2,
+) -> "Batched":
     """f over a batch, like jax.vmap: `in_axes` says along which axis each argument is one of many (None: shared).
 
-    It may be a number for all, a tuple for the arguments, or pytrees like them. Results are stacked along axis 0.
-    `threads`: how many work at once, by default as many as there are cores. `lanes`: numbers computed in one
-    vector register, by default as many as the machine has. Results depend on neither.
+    It may be a number for all, a tuple for the arguments, or pytrees like them. Static leaves (all that are no
+    arrays) are shared. Results are stacked along axis 0. `threads`: how many work at once, by default as many as
+    there are cores. `lanes`: numbers computed in one vector register, by default as many as the machine has.
+    Results depend on neither. Inside of JAX's transformations XLA calls the code, in lanes and in one thread.
+    `fallback` and `optimise` are as in `jit`.
     """
-    return Batched(f, in_axes, threads or len(os.sched_getaffinity(0)), lanes or host_lanes(), optimise)
+    for name, number in (("threads", threads), ("lanes", lanes)):
+        if number is not None and number < 1:
+            raise ValueError(f"{name} is {number}; it must be 1 or more")
+    if fallback not in (None, "xla"):
+        raise ValueError(f'fallback is {fallback!r}; it may be "xla" or None')
+    return Batched(f, in_axes, threads or _cores(), lanes or host_lanes(), fallback == "xla", optimise)
+
+
+def _cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Batched:
-    def __init__(self, f: Callable, in_axes, threads: int, lanes: int, optimise: int):
+    """A function over a batch, compiled when it is first called with rows of new shapes or types."""
+
+    def __init__(self, f: Callable, in_axes, threads: int, lanes: int, fallback: bool, optimise: int):
         functools.update_wrapper(self, f, updated=())
-        self._f, self._in_axes, self._threads, self._lanes, self._optimise = f, in_axes, threads, lanes, optimise
-        self._known: dict = {}
-        self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._f, self._in_axes, self._lanes = f, in_axes, lanes
+        self._fallback, self._optimise = fallback, optimise
+        self._pool = Pool(threads)
+        self._known: dict[tuple, _Entry] = {}
+        self._rows: dict[tuple, _Entry] = {}
+        """By shapes and types of rows: batches of different sizes are one program."""
+        self._lock = threading.RLock()
 
-    def __call__(self, *args):
-        arguments = Arguments(args, {})
-        executable = self._known.get(arguments.key) or self._compile(arguments, args)
-        return executable(arguments.arrays, self._pool, self._threads)
+    def __call__(self, *args, out=None):
+        """f over the batch; with `out`, a pytree of arrays like the result, which are written and returned."""
+        try:
+            arguments = Arguments(args, {})
+            entry = self._known.get(arguments.key) or self._trace(arguments)
+        except TypeError:
+            Arguments.check(args, {})
+            raise
+        if arguments.has_tracers or entry.traced.captured:
+            return entry.over_rows(arguments.arrays, out)
+        if out is None:
+            return entry.result.of(entry.run(arguments.arrays))
+        entry.run(arguments.arrays, entry.result.arrays_of(out))
+        return out
 
-    def _compile(self, arguments: Arguments, args: tuple) -> "BatchExecutable":
+    def _trace(self, arguments: Arguments) -> "_Entry":
         with self._lock:
-            if arguments.key not in self._known:
-                axes = _axes(self._in_axes, args, arguments)
-                specs = [_without(spec, axis) for spec, axis in zip(arguments.specs(), axes, strict=True)]
-                program = trace(arguments.function_of_arrays(self._f), *specs)
-                self._known[arguments.key] = BatchExecutable(program, axes, self._lanes, self._optimise)
-        return self._known[arguments.key]
+            axes = axes_of_leaves(self._in_axes, arguments.args)
+            axes = [axis for axis, is_array in zip(axes, arguments.array_leaves(), strict=True) if is_array]
+            batch_size(arguments.arrays, axes)
+            specs = [row_of(spec, axis) for spec, axis in zip(arguments.specs(), axes, strict=True)]
+            key = (arguments.skeleton(), tuple((s.shape, s.dtype, s.weak_type) for s in specs), tuple(axes))
+            entry = self._rows.get(key)
+            if entry is None:
+                Arguments.check(arguments.args, {})
+                traced = trace(arguments.function_of_arrays(self._f), specs)
+                entry = _Entry(traced, self._optimise, self._fallback, axes, self._lanes, self._pool)
+            if not entry.traced.captured:
+                self._known[arguments.key] = self._rows[key] = entry
+        return entry
 
 
-class BatchExecutable:
-    def __init__(self, program: Program, axes: list[int | None], lanes: int, optimise: int):
-        shared = frozenset(b.index for b, axis in zip(program.inputs, axes, strict=True) if axis is None)
-        emitter = Emitter(program.graph, lanes, shared)
-        kernel = emitter.function("kernel", program.inputs, program.outputs)
-        text, self._scratch = driver(lanes, program.inputs, program.outputs, shared, emitter.workspace_size)
-        self.text = f"{kernel}\n{text}"
-        self.compiled = compile_text(self.text, "batch", optimise)
-        self._call = pointer(self.compiled, c_void_p, c_void_p, c_void_p, c_int64, c_int64)
-        self._program, self._axes, self._lanes = program, axes, lanes
-        self._local = threading.local()
+class _Entry(Entry):
+    """With the axes of the batch."""
 
-    def __call__(self, arrays: list, pool: ThreadPoolExecutor | None, threads: int):
-        rows, inputs = self._rows(arrays)
-        layout = [((rows, *aval.shape), np.dtype(aval.dtype)) for aval in self._program.out_avals]
-        results, addresses = OutputBlock(layout).allocate()
-        table = np.array([x.ctypes.data for x in inputs] or [0], dtype=np.uint64)
+    def __init__(self, traced, optimise: int, fallback: bool, axes: list[int | None], lanes: int, pool: Pool):
+        super().__init__(traced, optimise, fallback)
+        self._axes, self._lanes, self._pool = axes, lanes, pool
+        self._shared = tuple(axis is None for axis in axes)
 
-        def work(begin: int, end: int) -> None:
-            if not hasattr(self._local, "scratch"):
-                self._local.scratch = aligned(self._scratch)
-            self._call(table.ctypes.data, addresses.ctypes.data, self._local.scratch.ctypes.data, begin, end)
+    @functools.cached_property
+    def run(self) -> Callable:
+        """A function of a list of arrays, and perhaps of a list of arrays to be written."""
+        function, axes = self.function, self._axes
 
-        # Whole groups of lanes to each thread, so that a thread more or less changes nothing.
-        groups = -(-rows // self._lanes)
-        cuts = [min(rows, groups * k // threads * self._lanes) for k in range(threads + 1)] if pool else [0, rows]
-        parts = [(a, b) for a, b in pairwise(cuts) if b > a]
-        if pool is None or len(parts) < 2:
-            for part in parts:
-                work(*part)
-        else:
-            for future in [pool.submit(work, *part) for part in parts]:
-                future.result()
-        return jax.tree.unflatten(self._program.out_tree, results)
+        def make():
+            kernel = function.kernel(self._shared, self._lanes)
+            return BatchExecutable(kernel, function.inputs, function.outputs, axes, self._lanes, self._pool)
 
-    def _rows(self, arrays: list) -> tuple[int, list[np.ndarray]]:
-        """The size of the batch, and inputs with the batch first."""
-        sizes = {np.shape(x)[axis] for x, axis in zip(arrays, self._axes, strict=True) if axis is not None}
-        if len(sizes) != 1:
-            raise ValueError(f"the batched arguments must agree in the size of the batch; found {sorted(sizes)}")
-        inputs = []
-        for x, axis, buffer in zip(arrays, self._axes, self._program.inputs, strict=True):
-            x = np.asarray(x) if not axis else np.moveaxis(np.asarray(x), axis, 0)
-            inputs.append(np.ascontiguousarray(x, dtype=buffer.type.dtype))
-        return sizes.pop(), inputs
+        return self.native_or_xla(make, jax.vmap(function.call, axes))
 
-
-def _axes(in_axes, args: tuple, arguments: Arguments) -> list[int | None]:
-    """One axis, or None, for each array leaf."""
-    if isinstance(in_axes, (int, type(None))):
-        in_axes = (in_axes,) * len(args)
-    if len(in_axes) != len(args):
-        raise ValueError(f"in_axes has {len(in_axes)} entries for {len(args)} arguments")
-    missing = object()
-
-    def spread(axis, tree):
-        return jax.tree.map(lambda _: missing if axis is None else axis, tree)
-
-    leaves = []
-    for axis, arg in zip(in_axes, args, strict=True):
-        full = jax.tree.map(spread, axis, arg, is_leaf=lambda x: x is None)
-        leaves += jax.tree.leaves(full)
-    axes = [None if leaf is missing else leaf for leaf in leaves]
-    found = [axes[i] for i in arguments.places]
-    for axis, x in zip(found, arguments.arrays, strict=True):
-        if axis is not None and not -np.ndim(x) <= axis < np.ndim(x):
-            raise ValueError(f"in_axes asks for axis {axis} of an array of shape {np.shape(x)}; use None to share it")
-    return found
-
-
-def _without(spec: jax.ShapeDtypeStruct, axis: int | None) -> jax.ShapeDtypeStruct:
-    if axis is None:
-        return spec
-    shape = list(spec.shape)
-    del shape[axis]
-    return jax.ShapeDtypeStruct(tuple(shape), spec.dtype)
+    def over_rows(self, arrays: list, out):
+        """As a part of the program that JAX is tracing."""
+        rows = batch_size(arrays, self._axes)
+        first = [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in zip(arrays, self._axes, strict=True)]
+        return self.inside(first, out, rows, self._shared)

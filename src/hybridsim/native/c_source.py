@@ -203,6 +203,9 @@ class _Writer:
             return f"{r[0]} ? {r[1]} : {r[2]}"
         if op == "neg":
             return f"-{r[0]}" if type.is_float else f"({C})(0 - {r[0]})"
+        if op in ("fms", "fnma"):
+            a, b, c = r if op == "fms" else (f"-{r[0]}", r[1], r[2])
+            return f"fma{single}({a}, {b}, {'-' if op == 'fms' else ''}{c})"
         if op == "not":
             return f"!{r[0]}" if type == BOOL else f"({C})~{r[0]}"
         if op in _INFIX:

@@ -1,19 +1,16 @@
 """LLVM in process: text in, address of a function out; object code is kept on disk for the next process."""
 
 import ctypes
-import hashlib
-import os
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import llvmlite.binding as llvm
 from llvmlite import __version__ as llvmlite_version
 
+from .cache import key_of, read, write
+
 _LOCK = threading.Lock()
-_MAGIC = b"hybridsim object 1\n"
 
 
 @dataclass(frozen=True)
@@ -34,23 +31,44 @@ def host_lanes() -> int:
 
 def compile_text(text: str, name: str, optimise: int = 2) -> Compiled:
     """Compile a module, or take its object code from disk."""
+    key = object_key(text, optimise)
+    return load(key, name) or _compile(text, name, optimise, key)
+
+
+def object_key(text: str, optimise: int) -> str:
+    """The name on disk of a module's object code."""
+    return key_of(text, str(optimise), *versions())
+
+
+def load(key: str, name: str) -> Compiled | None:
+    """The function `name` of object code on disk, if it is there."""
+    started = time.perf_counter()
+    code = read(key)
+    if code is None:
+        return None
+    with _LOCK:
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(0))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        address = engine.get_function_address(name)
+    return Compiled(address, engine, time.perf_counter() - started, True)
+
+
+def _compile(text: str, name: str, optimise: int, key: str) -> Compiled:
     started = time.perf_counter()
     with _LOCK:
         machine = _machine(optimise)
         module = llvm.parse_assembly(text)
         module.verify()
-        key = hashlib.sha256("\0".join([text, str(optimise), *_versions()]).encode()).hexdigest()
-        found = _read(key)
-        if found is None:
-            options = llvm.create_pipeline_tuning_options(speed_level=optimise)
-            options.slp_vectorization = False
-            passes = llvm.create_pass_builder(machine, options)
-            passes.getModulePassManager().run(module, passes)
+        options = llvm.create_pipeline_tuning_options(speed_level=optimise)
+        options.slp_vectorization = False
+        passes = llvm.create_pass_builder(machine, options)
+        passes.getModulePassManager().run(module, passes)
         engine = llvm.create_mcjit_compiler(module, machine)
-        engine.set_object_cache(lambda _, code: _write(key, code), lambda _: found)
+        engine.set_object_cache(lambda _, code: write(key, code))
         engine.finalize_object()
         address = engine.get_function_address(name)
-    return Compiled(address, engine, time.perf_counter() - started, found is not None)
+    return Compiled(address, engine, time.perf_counter() - started, False)
 
 
 def pointer(compiled: Compiled, *types):
@@ -71,40 +89,7 @@ def _machine(optimise: int):
     )
 
 
-def _versions() -> list[str]:
+def versions() -> list[str]:
+    """Of LLVM and of this machine."""
     features = llvm.get_host_cpu_features().flatten()
     return [llvmlite_version, str(llvm.llvm_version_info), llvm.get_host_cpu_name(), features]
-
-
-def cache_folder() -> Path:
-    """HYBRIDSIM_CACHE, or the user's cache folder."""
-    given = os.environ.get("HYBRIDSIM_CACHE")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Path(given) if given else base / "hybridsim" / "native"
-
-
-def _read(key: str) -> bytes | None:
-    """Object code, or None where there is none or the file is torn."""
-    try:
-        content = (cache_folder() / key).read_bytes()
-    except OSError:
-        return None
-    head, digest, code = content[: len(_MAGIC)], content[len(_MAGIC) : len(_MAGIC) + 32], content[len(_MAGIC) + 32 :]
-    return code if head == _MAGIC and hashlib.sha256(code).digest() == digest else None
-
-
-def _write(key: str, code: bytes) -> None:
-    """In a temporary file first, so that another process never sees a part. A full disk is no error."""
-    folder = cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, path = tempfile.mkstemp(dir=folder, prefix=".new-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + hashlib.sha256(code).digest() + code)
-            os.replace(path, folder / key)
-        except BaseException:
-            os.unlink(path)
-            raise
-    except OSError:
-        return

@@ -13,8 +13,18 @@ from .live import facts
 class Emitter(ValueEmitter):
     """Regions, loops and branches; values are in `ValueEmitter`."""
 
-    def __init__(self, graph: Graph, lanes: int = 1, uniform: frozenset[int] = frozenset()):
-        super().__init__(graph, facts(graph, lanes, uniform), lanes)
+    def __init__(
+        self,
+        graph: Graph,
+        lanes: int = 1,
+        uniform: frozenset[int] = frozenset(),
+        vectors: frozenset[int] | None = None,
+    ):
+        """`uniform`: input buffers that all lanes share. `vectors`: in a packed program, the values that are vectors."""
+        found = facts(graph, lanes if vectors is None else 1, uniform)
+        if vectors is not None:
+            found.varying = found.live & vectors
+        super().__init__(graph, found, lanes, packed=vectors is not None)
         self.uniform = uniform
         self.mask: str | None = None
         self.workspace_size = 0
@@ -29,7 +39,7 @@ class Emitter(ValueEmitter):
         for buffer in self.g.buffers:
             if buffer.kind == "workspace":
                 write(f"  %b{buffer.index} = getelementptr i8, ptr %ws, i64 {self.workspace_size}")
-                size = buffer.size * self.lanes * max(buffer.type.bits, 8) // 8
+                size = buffer.size * (1 if self.packed else self.lanes) * max(buffer.type.bits, 8) // 8
                 self.workspace_size += (size + 63) // 64 * 64
         self.region(self.g.top)
         write("  ret void")
@@ -38,10 +48,10 @@ class Emitter(ValueEmitter):
         return "\n".join([*constants, *sorted(self.declared), head, *self.lines, "}"])
 
     def region(self, region: Region) -> None:
-        live, skipped = self.facts.live, self.fused
+        live = self.facts.live
         for item in region.items:
             if isinstance(item, int):
-                if item in live and item not in skipped:
+                if item in live:
                     self.value(item)
             elif isinstance(item, Store):
                 if item.value in live and self.is_read(item.buffer):

@@ -16,7 +16,7 @@ _INTEGER = {
 }  # fmt: skip
 _INTRINSICS = {
     "sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil", "rint": "rint", "round": "round",
-    "trunc": "trunc", "fma": "fma", "copysign": "copysign", "popcount": "ctpop",
+    "trunc": "trunc", "copysign": "copysign", "popcount": "ctpop",
 }  # fmt: skip
 _LIBM = frozenset((
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
@@ -25,7 +25,8 @@ _LIBM = frozenset((
 
 
 class ValueEmitter:
-    def __init__(self, graph: Graph, facts: Facts, lanes: int):
+    def __init__(self, graph: Graph, facts: Facts, lanes: int, packed: bool = False):
+        self.packed = packed
         self.g = graph
         self.facts = facts
         self.lanes = lanes
@@ -41,9 +42,7 @@ class ValueEmitter:
             for x in graph.args[value]
             if isinstance(x, Buffer)
         }
-        self.fused: dict[int, tuple] = {}
         self._labels = self._temporaries = 0
-        self._find_fused()
 
     # Names and types
 
@@ -128,7 +127,12 @@ class ValueEmitter:
 
     def interleaved(self, buffer: Buffer) -> bool:
         memory = root(buffer)
-        return self.lanes > 1 and memory.kind != "constant" and memory.index not in getattr(self, "uniform", ())
+        return (
+            self.lanes > 1
+            and not self.packed
+            and memory.kind != "constant"
+            and memory.index not in getattr(self, "uniform", ())
+        )
 
     def load(self, value: int) -> None:
         place, buffer = self.g.args[value]
@@ -189,40 +193,19 @@ class ValueEmitter:
 
     # Arithmetic
 
-    def _find_fused(self) -> None:
-        """Products used once, by a sum, become one fused operation: rounded once instead of twice.
-
-        The choice is made here and not by LLVM, so that it is the same for every number of lanes.
-        """
-        g, live, uses = self.g, self.facts.live, self.facts.uses
-        self.fma: dict[int, tuple[int, int, int, str]] = {}
-        for value in sorted(live):
-            if g.ops[value] not in ("add", "sub") or not g.types[value].is_float:
-                continue
-            a, b = operands(g, value)
-            for product, other, sign in (
-                (b, a, "-" if g.ops[value] == "sub" else ""),
-                (a, b, "m" if g.ops[value] == "sub" else ""),
-            ):
-                if g.ops[product] == "mul" and uses[product] == 1 and g.regions[product] is g.regions[value]:
-                    x, y = operands(g, product)
-                    self.fma[value] = (x, y, other, sign)
-                    self.fused[product] = ()
-                    break
-
     def value(self, value: int) -> None:
         g = self.g
         op, type, T = g.ops[value], g.types[value], self.type(value)
         if op == "load":
             self.load(value)
             return
+        if op in ("gather", "lane"):
+            self.move(value, op)
+            return
         args = operands(g, value)
         source = g.types[args[0]]
         set_to = f"  %v{value} = "
         write = self.lines.append
-        if value in self.fma:
-            self.multiply_add(value, T)
-            return
         r = [self.ref(a, value) for a in args]
         S = self.vector(source.llvm) if value in self.facts.varying else source.llvm
         if op in _SIGNED_COMPARE:
@@ -248,6 +231,8 @@ class ValueEmitter:
             self.intrinsic(value, name, r)
         elif op == "abs" and not type.is_float:
             self.intrinsic(value, "abs", r, (", i1 false", ", i1"))
+        elif op in ("fma", "fms", "fnma"):
+            self.multiply_add(value, op, r)
         elif op in _INTRINSICS:
             self.intrinsic(value, _INTRINSICS[op], r)
         elif op in _LIBM:
@@ -263,6 +248,23 @@ class ValueEmitter:
         else:
             raise NotImplementedError(f"no LLVM text for the operation {op!r}")
 
+    def move(self, value: int, op: str) -> None:
+        """A vector of numbers, or a number of a vector."""
+        args, T = operands(self.g, value), self.g.types[value].llvm
+        if op == "lane":
+            vector = f"{self.vector(T)} {self.ref(args[0])}"
+            self.lines.append(f"  %v{value} = extractelement {vector}, i64 {self.g.args[value][1]}")
+        elif all(x in self.g.constants for x in args):
+            numbers = (f"{T} {self.literal(self.g.constants[x], self.g.types[x])}" for x in args)
+            self.rename_text[value] = f"<{', '.join(numbers)}>"
+        elif len(set(args)) == 1:
+            self.rename_text[value] = self.splat(T, self.ref(args[0]))
+        else:
+            text = "poison"
+            for lane, x in enumerate(args):
+                text = self.define("", f"insertelement {self.vector(T)} {text}, {T} {self.ref(x)}, i64 {lane}")
+            self.rename_text[value] = text
+
     def zero(self, value: int) -> str:
         return "zeroinitializer" if value in self.facts.varying else "0"
 
@@ -270,14 +272,13 @@ class ValueEmitter:
         text = "true" if self.g.types[value] == BOOL else "-1"
         return self.splat_constant(self.g.types[value].llvm, text) if value in self.facts.varying else text
 
-    def multiply_add(self, value: int, T: str) -> None:
-        x, y, other, sign = self.fma[value]
-        a, b, c = (self.ref(v, value) for v in (x, y, other))
-        if sign == "-":  # other - x y
-            a = self.define(T, f"fneg {T} {a}")
-        elif sign == "m":  # x y - other
-            c = self.define(T, f"fneg {T} {c}")
-        self.intrinsic(value, "fma", [a, b, c])
+    def multiply_add(self, value: int, op: str, r: list[str]) -> None:
+        T = self.type(value)
+        if op == "fnma":  # c - a b
+            r[0] = self.define(T, f"fneg {T} {r[0]}")
+        elif op == "fms":  # a b - c
+            r[2] = self.define(T, f"fneg {T} {r[2]}")
+        self.intrinsic(value, "fma", r)
 
     def suffix(self, value: int) -> str:
         T = self.g.types[value].llvm

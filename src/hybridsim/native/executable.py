@@ -1,52 +1,65 @@
 """A compiled program as a Python function of NumPy arrays."""
 
-import ctypes
 import threading
+from collections.abc import Sequence
+from ctypes import addressof, c_char, c_size_t, c_void_p
+from itertools import pairwise
+from typing import Any
 
 import jax
 import numpy as np
 
-from .compile import Compiled, compile_text, pointer
-from .emit import Emitter
-from .program import Program
-
-_POINTER = ctypes.c_void_p
+from .build import Kernel
+from .compile import pointer
 
 
 class Executable:
     """Callable from several threads at once: each has its own workspace."""
 
-    def __init__(self, program: Program, optimise: int):
-        emitter = Emitter(program.graph)
-        body = emitter.function("kernel", program.inputs, program.outputs)
-        self.text = body.replace("define internal void @kernel", "define void @kernel")
-        self.compiled: Compiled = compile_text(self.text, "kernel", optimise)
-        self.workspace_size = emitter.workspace_size
-        self._call = pointer(self.compiled, _POINTER, _POINTER, _POINTER)
-        self._dtypes = [b.type.dtype for b in program.inputs]
-        self._tree = program.out_tree
-        self._outs = OutputBlock([(a.shape, np.dtype(a.dtype)) for a in program.out_avals])
+    def __init__(self, kernel: Kernel, inputs: Sequence, outputs: Sequence):
+        self.kernel = kernel
+        self._dtypes = [np.dtype(aval.dtype) for aval in inputs]
+        self._block = OutputBlock([(aval.shape, np.dtype(aval.dtype)) for aval in outputs])
+        self._call = pointer(kernel.compiled, c_void_p, c_void_p, c_void_p)
         self._local = threading.local()
 
-    def __call__(self, arrays: list, out: list[np.ndarray] | None = None):
+    def __call__(self, arrays: list, out: list | None = None) -> list[np.ndarray]:
         local = self._local
-        if not hasattr(local, "workspace"):
-            local.workspace = aligned(self.workspace_size)
-            local.inputs = np.zeros(max(len(arrays), 1), dtype=np.uint64)
-            local.seen = [None] * len(arrays)
-            local.kept = list(arrays)
-            local.addresses = (local.inputs.ctypes.data, local.workspace.ctypes.data)
-        seen, table = local.seen, local.inputs
+        try:
+            seen, table, kept = local.seen, local.inputs, local.kept
+        except AttributeError:
+            self._enter_thread()
+            seen, table, kept = local.seen, local.inputs, local.kept
         for k, x in enumerate(arrays):
             if x is not seen[k]:
-                kept = np.ascontiguousarray(x, dtype=self._dtypes[k])
-                table[k] = kept.ctypes.data
-                local.kept[k] = kept
+                kept[k] = ready = as_read(x, self._dtypes[k])
+                table[k] = address(ready)
                 # Only what is read in place may be taken for the same next time: a converted copy would be stale.
-                seen[k] = x if kept is x else None
-        results, addresses = self._outs.allocate() if out is None else (out, self._outs.addresses(out))
-        self._call(local.addresses[0], addresses.ctypes.data, local.addresses[1])
-        return jax.tree.unflatten(self._tree, results)
+                seen[k] = x if ready is x or isinstance(x, jax.Array) else None
+        if out is None:
+            results = self._block.allocate(local.outputs)
+        else:
+            results = out
+            self._keep_apart(self._block.use(out, local.outputs))
+        self._call(*local.places)
+        return results
+
+    def _enter_thread(self) -> None:
+        local, n = self._local, len(self._dtypes)
+        local.seen, local.kept = [None] * n, [None] * n
+        local.inputs = (c_size_t * max(n, 1))()
+        local.outputs = (c_size_t * max(len(self._block.layout), 1))()
+        local.workspace = aligned(self.kernel.scratch)
+        local.places = addressof(local.inputs), addressof(local.outputs), address(local.workspace)
+
+    def _keep_apart(self, written: list[tuple[int, int, int]]) -> None:
+        """Inputs that lie in memory which is to be written are copied first."""
+        local = self._local
+        for k, x in enumerate(local.kept):
+            begin = local.inputs[k]
+            if any(begin < end and start < begin + x.nbytes for start, end, _ in written):
+                local.kept[k], local.seen[k] = x.copy(), None
+                local.inputs[k] = address(local.kept[k])
 
 
 class OutputBlock:
@@ -54,32 +67,60 @@ class OutputBlock:
 
     def __init__(self, layout: list[tuple[tuple[int, ...], np.dtype]]):
         self.layout = layout
-        sizes = [int(np.prod(shape, dtype=np.int64)) * dtype.itemsize for shape, dtype in layout]
-        padded = [(size + 63) // 64 * 64 for size in sizes]
-        self.offsets = [sum(padded[:k]) for k in range(len(padded))]
-        self.total = sum(padded)
-        self._table = np.array(self.offsets, dtype=np.uint64)
+        self._places, size = [], 0
+        for shape, dtype in layout:
+            self._places.append((shape, dtype, size))
+            size += -(-int(np.prod(shape, dtype=np.int64)) * dtype.itemsize // 64) * 64
+        self._size = size
 
-    def allocate(self) -> tuple[list[np.ndarray], np.ndarray]:
-        block = aligned(self.total)
-        arrays = [
-            np.ndarray(shape, dtype, block, offset)
-            for (shape, dtype), offset in zip(self.layout, self.offsets, strict=True)
-        ]
-        return arrays, self._table + np.uint64(block.ctypes.data)
+    def allocate(self, addresses) -> list[np.ndarray]:
+        """New arrays; their addresses are written into the table."""
+        block = np.empty(self._size + 64, np.uint8)
+        base = address(block)
+        start = -base % 64
+        base += start
+        results = []
+        for k, (shape, dtype, offset) in enumerate(self._places):
+            addresses[k] = base + offset
+            results.append(np.ndarray(shape, dtype, block, start + offset))
+        return results
 
-    def addresses(self, out: list[np.ndarray]) -> np.ndarray:
-        """Of arrays that the caller gives; they must be exactly what would be allocated."""
-        if len(out) != len(self.layout):
-            raise ValueError(f"out has {len(out)} arrays, but the function returns {len(self.layout)}")
+    def use(self, out: list, addresses) -> list[tuple[int, int, int]]:
+        """Arrays that the caller gives; they must be exactly what would be allocated. Where they begin and end."""
+        ranges = []
         for k, (x, (shape, dtype)) in enumerate(zip(out, self.layout, strict=True)):
             fits = isinstance(x, np.ndarray) and x.shape == shape and x.dtype == dtype
-            if not (fits and x.flags.c_contiguous and x.flags.writeable):
+            if not (fits and x.flags.carray):
                 found = f"{x.dtype}{list(x.shape)}" if isinstance(x, np.ndarray) else type(x).__name__
                 raise ValueError(
-                    f"out[{k}] is {found}; a writeable C-contiguous NumPy array {dtype}{list(shape)} is needed"
+                    f"out[{k}] is {found}; a writeable, aligned, C-contiguous NumPy array "
+                    f"{dtype}{list(shape)} is needed"
                 )
-        return np.array([x.ctypes.data for x in out], dtype=np.uint64)
+            addresses[k] = address(x)
+            ranges.append((addresses[k], addresses[k] + x.nbytes, k))
+        for (_, end, a), (start, _, b) in pairwise(sorted(r for r in ranges if r[0] < r[1])):
+            if start < end:
+                raise ValueError(f"out[{a}] and out[{b}] share memory; give arrays that do not")
+        return ranges
+
+
+def as_read(x, dtype: np.dtype) -> np.ndarray:
+    """An array as kernels read it: x itself where it can be."""
+    # Asked first, because np.asarray gives a view where a type is equal but another object.
+    if type(x) is np.ndarray and x.dtype == dtype and x.flags.carray:
+        return x
+    # Not np.ascontiguousarray, which makes arrays of one axis of numbers.
+    ready = np.asarray(x, dtype=dtype, order="C")
+    return ready if ready.flags.aligned else ready.copy()
+
+
+def address(x: np.ndarray) -> int:
+    """Where the numbers of an array are."""
+    try:
+        buffer: Any = x
+        return addressof(c_char.from_buffer(buffer))  # a third of the time of x.ctypes.data
+    except (TypeError, ValueError):  # read-only, or empty
+        return x.ctypes.data
 
 
 def aligned(size: int) -> np.ndarray:

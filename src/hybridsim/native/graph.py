@@ -14,6 +14,10 @@ from .types import Type
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "eq", "ne", "max", "min"})
 
 
+LATENCY = {"add": 4, "sub": 4, "mul": 4, "fma": 4, "div": 13, "sqrt": 18, "load": 5, "lt": 3, "le": 3, "eq": 3}
+"""Cycles until a result is there, roughly, on today's processors; one for all others."""
+
+
 class Region:
     """A straight sequence of values and items: the function's body, a loop's body, or a branch."""
 
@@ -76,15 +80,33 @@ class Graph:
         self.args: list[tuple] = []
         self.types: list[Type] = []
         self.regions: list[Region] = []
+        self.arrival: list[int] = []
+        """When a value is known, in cycles since its region was entered, if nothing else had to be done."""
         self.constants: dict[int, np.generic] = {}
         self.top = Region(None, pinned=False)
         self.current: Region = self.top
         self.buffers: list[Buffer] = []
         self._constant_ids: dict = {}
+        self._known_numbers: dict = {}
+
+    def copy(self) -> "Graph":
+        """A copy of all values, in the same regions."""
+        other = Graph()
+        other.ops, other.args, other.types = list(self.ops), list(self.args), list(self.types)
+        other.regions, other.arrival, other.constants = list(self.regions), list(self.arrival), dict(self.constants)
+        other.top = other.current = self.top
+        other.buffers, other._constant_ids = list(self.buffers), dict(self._constant_ids)
+        return other
 
     # Making values
 
     def constant(self, value, type: Type) -> int:
+        if isinstance(value, np.ndarray):
+            value = value[()]
+        # Zeros have signs, which comparing does not see; and what is not a number equals nothing.
+        found = self._known_numbers.get((type.name, value)) if value else None
+        if found is not None:
+            return found
         scalar = type.dtype.type(value)
         key = (type.name, scalar.tobytes())
         found = self._constant_ids.get(key)
@@ -92,6 +114,8 @@ class Graph:
             found = self._new("const", (), type, self.top, listed=False)
             self.constants[found] = scalar
             self._constant_ids[key] = found
+        if value:
+            self._known_numbers[type.name, value] = found
         return found
 
     def is_constant(self, value: int) -> bool:
@@ -132,10 +156,16 @@ class Graph:
 
     def _new(self, op: str, args: tuple, type: Type, region: Region, listed: bool = True) -> int:
         new = len(self.ops)
+        args = tuple(int(a) if isinstance(a, np.integer) else a for a in args)
         self.ops.append(op)
         self.args.append(args)
         self.types.append(type)
         self.regions.append(region)
+        arrival = 0
+        for a in args:
+            if isinstance(a, int) and self.regions[a] is region and self.arrival[a] > arrival:
+                arrival = self.arrival[a]
+        self.arrival.append(arrival + LATENCY.get(op, 1) if args else 0)
         if listed:
             region.items.append(new)
         return new

@@ -3,49 +3,101 @@
 import functools
 import threading
 from collections.abc import Callable
-
-import jax
+from typing import Any, Literal
 
 from .arguments import Arguments
+from .entry import Entry
 from .executable import Executable
 from .lowered import Lowered
-from .program import trace
+from .traced import trace
 
 
-def jit(f: Callable, optimise: int = 2) -> "Jitted":
+def jit(f: Callable, *, fallback: Literal["xla"] | None = None, optimise: int = 2) -> "Jitted":
     """f as machine code. Pytrees in, pytrees with NumPy leaves out.
 
-    Array leaves of the arguments are traced; all else (numbers, strings, functions) is static, and a new value
-    of it compiles anew. `optimise` is LLVM's level, 0 to 3.
+    Array leaves of the arguments are traced; all else (Python's numbers, strings, functions) is static, as in
+    Equinox's filter_jit: it must be hashable, and a new value of it compiles anew. So give a number that changes
+    as an array. `f` must be pure.
+
+    With arguments of JAX's transformations (under jax.jit, jax.vmap, jax.grad ...) the result is part of that
+    program: the native code is called by XLA, in lanes where it is mapped, and its derivatives are native too.
+
+    A primitive of JAX that the native compiler does not know is an `UnsupportedPrimitiveError`; with
+    `fallback="xla"` it is a warning, and XLA compiles the function. `optimise` is LLVM's level, 0 to 3.
     """
-    return Jitted(f, optimise)
+    if fallback not in (None, "xla"):
+        raise ValueError(f'fallback is {fallback!r}; it may be "xla" or None')
+    return Jitted(f, fallback == "xla", optimise)
 
 
 class Jitted:
     """A function that is compiled when it is first called with arguments of new shapes or types."""
 
-    def __init__(self, f: Callable, optimise: int):
+    def __init__(self, f: Callable, fallback: bool, optimise: int):
         functools.update_wrapper(self, f, updated=())
-        self._f = f
-        self._optimise = optimise
-        self._known: dict = {}
-        self._lock = threading.Lock()
+        self._f, self._fallback, self._optimise = f, fallback, optimise
+        self._known: dict[tuple, _Entry] = {}
+        self._lock = threading.RLock()
 
     def __call__(self, *args, out=None, **kwargs):
         """f(*args, **kwargs); with `out`, a pytree of arrays like the result, which are written and returned."""
-        arguments = Arguments(args, kwargs)
-        executable = self._known.get(arguments.key) or self._compile(arguments)
-        return executable(arguments.arrays, None if out is None else jax.tree.leaves(out))
+        try:
+            arguments = Arguments(args, kwargs)
+            entry = self._known.get(arguments.key)
+        except TypeError:
+            Arguments.check(args, kwargs)
+            raise
+        if entry is None:
+            entry = self._trace(arguments)
+        if arguments.has_tracers or entry.traced.captured:
+            return entry.inside(arguments.arrays, out)
+        if out is None:
+            return entry.result.of(entry.run(arguments.arrays))
+        entry.run(arguments.arrays, entry.result.arrays_of(out))
+        return out
 
     def lower(self, *args, **kwargs) -> Lowered:
-        """The program for these arguments, to look at: counts, LLVM text, times."""
+        """The program for these arguments, to look at: counts, LLVM text, C source, times."""
         arguments = Arguments(args, kwargs)
-        program = trace(arguments.function_of_arrays(self._f), *arguments.specs())
-        return Lowered(program, self._optimise)
+        return Lowered(trace(arguments.function_of_arrays(self._f), arguments.specs()), self._optimise)
 
-    def _compile(self, arguments: Arguments) -> Executable:
+    def __get__(self, instance, owner=None):
+        """As a method."""
+        return self if instance is None else _Method(self, instance)
+
+    def _trace(self, arguments: Arguments) -> "_Entry":
         with self._lock:
-            if arguments.key not in self._known:
-                program = trace(arguments.function_of_arrays(self._f), *arguments.specs())
-                self._known[arguments.key] = Executable(program, self._optimise)
-        return self._known[arguments.key]
+            entry = self._known.get(arguments.key)
+            if entry is None:
+                Arguments.check(arguments.args, arguments.kwargs)
+                traced = trace(arguments.function_of_arrays(self._f), arguments.specs())
+                entry = _Entry(traced, self._optimise, self._fallback)
+                # What a function has captured from JAX's tracing is only of use there.
+                if not traced.captured:
+                    self._known[arguments.key] = entry
+        return entry
+
+
+class _Entry(Entry):
+    @functools.cached_property
+    def run(self) -> Callable:
+        """A function of a list of arrays, and perhaps of a list of arrays to be written."""
+        function = self.function
+        return self.native_or_xla(
+            lambda: Executable(function.kernel(), function.inputs, function.outputs), function.call
+        )
+
+
+class _Method:
+    """A native function bound to an instance, which becomes the first argument."""
+
+    def __init__(self, function: Jitted, instance: Any):
+        functools.update_wrapper(self, function, updated=())
+        self._function, self._instance = function, instance
+
+    def __call__(self, *args, **kwargs):
+        return self._function(self._instance, *args, **kwargs)
+
+    def lower(self, *args, **kwargs) -> Lowered:
+        """See `Jitted.lower`."""
+        return self._function.lower(self._instance, *args, **kwargs)

@@ -3,8 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from .graph import Branch, Buffer, Graph, Loop, Region, Store
 
 
@@ -19,6 +17,8 @@ class Facts:
     stores: list[Store] = field(default_factory=list)
     varying: set[int] = field(default_factory=set)
     """Values that are different in each lane; empty where there is one lane."""
+    escaping: set[int] = field(default_factory=set)
+    """Values that something else than another value's operation uses: stores, loops, branches."""
 
 
 def facts(graph: Graph, lanes: int = 1, uniform: frozenset[int] = frozenset()) -> Facts:
@@ -32,7 +32,7 @@ def facts(graph: Graph, lanes: int = 1, uniform: frozenset[int] = frozenset()) -
 
 
 def operands(graph: Graph, value: int) -> list[int]:
-    return [int(x) for x in graph.args[value] if isinstance(x, (int, np.integer))]
+    return [x for x in graph.args[value] if type(x) is int]
 
 
 def root(buffer: Buffer) -> Buffer:
@@ -82,19 +82,27 @@ def _mark_live(graph: Graph, f: Facts) -> None:
             f.live.add(value)
             stack.append(value)
 
+    def need_outside(value: int) -> None:
+        f.escaping.add(value)
+        need(value)
+
     for store in f.stores:
         if store.buffer.kind == "output" or root(store.buffer).index in read:
-            need(store.place)
-            need(store.value)
+            need_outside(store.place)
+            need_outside(store.value)
     for loop in f.loops:
         if loop.test is not None:
-            need(loop.test)
+            need_outside(loop.test)
     for branch in f.branches:
-        need(branch.selector)
+        need_outside(branch.selector)
     while stack:
         value = stack.pop()
-        for x in sources[value] if value in sources else operands(graph, value):
-            need(x)
+        if value in sources:
+            for x in sources[value]:
+                need_outside(x)
+        else:
+            for x in operands(graph, value):
+                need(x)
 
 
 def _read_buffers(graph: Graph, f: Facts) -> set[int]:

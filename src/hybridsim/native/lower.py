@@ -3,14 +3,16 @@
 from collections import Counter
 from typing import Any
 
+import jax
 import numpy as np
 from jax.extend import core as jcore
 
 from .arrays import FROM_MEMORY, SMALL, Array, Arrays, Lazy, Small, size_of
 from .functions import FUNCTIONS
 from .graph import Graph
+from .rebuild import WIDTH
 from .scalars import Scalars
-from .types import type_of
+from .types import is_key, type_of
 
 
 class UnsupportedPrimitiveError(NotImplementedError):
@@ -22,6 +24,9 @@ class Lowering:
         self.g = Graph()
         self.s = Scalars(self.g, FUNCTIONS)
         self.a = Arrays(self.s)
+        self.rows: list[np.ndarray] = []
+        self.runs: list[np.ndarray] = []
+        """Tables of values of as many rows as a vector has lanes: rows of an array, or its numbers in turn."""
         self.enclosing: list = []
         """The equations within which the present one lies, for messages."""
 
@@ -49,13 +54,24 @@ class Lowering:
                 if isinstance(out, Lazy) and not out.cheap and uses[v] > 1:
                     out = self.a.stored(out)
                 env[v] = out
+                self._notice(out)
             self.enclosing.pop()
         return [self.read(env, v) for v in jaxpr.outvars]
+
+    def _notice(self, out: Array) -> None:
+        """What is done to one row, or number, of an array is often done to all: `pack` wants to know."""
+        if not isinstance(out, Small) or out.ids.size < WIDTH:
+            return
+        if out.shape[0] == WIDTH:
+            self.rows.append(out.ids.reshape(WIDTH, -1))
+        else:
+            whole = out.ids.size // WIDTH * WIDTH
+            self.runs.append(out.ids.ravel()[:whole].reshape(-1, WIDTH).T)
 
     def read(self, env: dict, v) -> Array:
         if isinstance(v, jcore.Literal):
             aval: Any = v.aval
-            return self.a.constant(np.asarray(v.val), type_of(aval.dtype))
+            return self.a.constant(numbers(v.val), type_of(aval.dtype))
         return env[v]
 
     def result(self, shape: tuple[int, ...], type, element, inputs, cheap: bool = False) -> Array:
@@ -84,8 +100,13 @@ def where(equations: list) -> str:
 
 def inline(lowering: Lowering, closed, args: list[Array]) -> list[Array]:
     """The outputs of a closed jaxpr, written out here."""
-    consts = [
-        lowering.a.constant(np.asarray(c), type_of(c.dtype if hasattr(c, "dtype") else np.asarray(c).dtype))
-        for c in closed.consts
-    ]
-    return lowering.evaluate(closed.jaxpr, consts, args)
+    consts = [numbers(c) for c in closed.consts]
+    return lowering.evaluate(closed.jaxpr, [lowering.a.constant(c, type_of(c.dtype)) for c in consts], args)
+
+
+def numbers(x) -> np.ndarray:
+    """An array of JAX as an array of NumPy; of typed keys, their words, two in one number."""
+    if hasattr(x, "dtype") and is_key(x.dtype):
+        words = np.ascontiguousarray(jax.random.key_data(x))
+        return words.view(np.uint64)[..., 0]
+    return np.asarray(x)

@@ -1,20 +1,25 @@
 """A program to look at."""
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 
+from .build import Kernel, build, kernel_text
 from .c_source import c_source
-from .emit import Emitter
-from .executable import Executable
 from .live import facts
-from .program import Program
+from .program import Program, lower
+from .traced import Traced
 
 
-@dataclass
 class Lowered:
-    program: Program
-    optimise: int
+    """What `native.jit` makes of a function for arguments of certain shapes and types."""
+
+    def __init__(self, traced: Traced, optimise: int):
+        self._traced, self._optimise = traced, optimise
+
+    @cached_property
+    def program(self) -> Program:
+        """The graph of operations on numbers."""
+        return lower(self._traced.closed)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -27,16 +32,22 @@ class Lowered:
     @cached_property
     def llvm(self) -> str:
         """LLVM's text form, before LLVM has optimised it."""
-        return Emitter(self.program.graph).function("kernel", self.program.inputs, self.program.outputs)
+        return kernel_text(self.program)[0]
 
     def c_source(self, name: str = "kernel") -> str:
         """A C file with the function `name`; see `hybridsim.native.c_source` for how to call it."""
         return c_source(self.program, name)
 
-    def compile(self) -> Executable:
-        return Executable(self.program, self.optimise)
+    @cached_property
+    def kernel(self) -> Kernel:
+        """Machine code, from disk where it is there."""
+        return build(self._traced.closed, self._optimise)
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Of JAX's tracing and of lowering."""
-        return self.program.seconds
+        """Of JAX's tracing, of lowering, and of LLVM or of reading from disk."""
+        return {
+            "trace": self._traced.seconds,
+            "lower": self.program.seconds,
+            "compile": self.kernel.compiled.seconds,
+        }

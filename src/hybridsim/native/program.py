@@ -1,11 +1,13 @@
 """A traced function as a program: its graph, and the memory that it reads and writes."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import jax
+import numpy as np
+from jax.extend import core as jcore
 
 from .arrays import FROM_MEMORY, Small, Stored, size_of
+from .fuse import fuse
 from .graph import Buffer, Graph
 from .lower import Lowering, inline
 from .types import type_of
@@ -13,21 +15,20 @@ from .types import type_of
 
 @dataclass
 class Program:
+    """What the emitters of LLVM text and of C read."""
+
     graph: Graph
     inputs: list[Buffer]
     outputs: list[Buffer]
-    out_avals: list
-    out_tree: object
-    seconds: dict[str, float] = field(default_factory=dict)
-    """Of tracing by JAX and of lowering."""
-    equations: int = 0
+    rows: list[np.ndarray]
+    """Tables of values with as many rows as a vector has lanes: what `pack` tries to put side by side."""
+    seconds: float
+    """Of lowering."""
 
 
-def trace(f, *args) -> Program:
-    """The program of f for arguments of these shapes and types."""
+def lower(closed: jcore.ClosedJaxpr) -> Program:
+    """The program of a jaxpr."""
     started = time.perf_counter()
-    closed, shapes = jax.make_jaxpr(f, return_shape=True)(*args)
-    traced = time.perf_counter()
     low = Lowering()
     inputs, arrays = [], []
     for aval in closed.in_avals:
@@ -37,8 +38,8 @@ def trace(f, *args) -> Program:
         inputs.append(buffer)
         arrays.append(low.a.small(stored) if buffer.size <= FROM_MEMORY else stored)
     outputs = [_write(low, out) for out in inline(low, closed, arrays)]
-    seconds = {"trace": traced - started, "lower": time.perf_counter() - traced}
-    return Program(low.g, inputs, outputs, closed.out_avals, jax.tree.structure(shapes), seconds, len(closed.eqns))
+    fuse(low.g)
+    return Program(low.g, inputs, outputs, low.rows + low.runs, time.perf_counter() - started)
 
 
 def _write(low: Lowering, out) -> Buffer:

@@ -29,12 +29,16 @@ class Scalars:
         self.g = graph
         self.functions = functions or {}
         """Operations that are written out in simpler ones; others the C library computes."""
+        self._indices: dict[int, int] = {}
 
     def const(self, value, type: Type) -> int:
         return self.g.constant(value, type)
 
     def index(self, value: int) -> int:
-        return self.g.constant(value, INDEX)
+        found = self._indices.get(value)
+        if found is None:
+            found = self._indices[value] = self.g.constant(value, INDEX)
+        return found
 
     def _known(self, *values: int):
         c = self.g.constants
@@ -59,12 +63,32 @@ class Scalars:
             return a
         if a in c and b in c:
             return self.op("add", a, b)
+        if a == b and self.g.types[a].is_float:
+            return self.mul(self.const(2, self.g.types[a]), a)
         ops, args = self.g.ops, self.g.args
         if ops[b] == "neg":
             return self.sub(a, args[b][0])
         if ops[a] == "neg":
             return self.sub(b, args[a][0])
         return self.g.value("add", (a, b), self.g.types[a])
+
+    def total(self, terms: list[int], type: Type) -> int:
+        """The sum of all terms: what is known last is added last. Many are summed in halves, for a small error."""
+        c = self.g.constants
+        terms = [t for t in terms if not (t in c and c[t] == 0)]
+        if not terms:
+            return self.const(0, type)
+        g, here = self.g, self.g.current
+        return self._total(sorted(terms, key=lambda t: g.arrival[t] if g.regions[t] is here else 0))
+
+    def _total(self, terms: list[int]) -> int:
+        if len(terms) > 8:
+            middle = (len(terms) + 1) // 2
+            return self.add(self._total(terms[:middle]), self._total(terms[middle:]))
+        total = terms[0]
+        for t in terms[1:]:
+            total = self.add(total, t)
+        return total
 
     def sub(self, a: int, b: int) -> int:
         c = self.g.constants
@@ -99,6 +123,9 @@ class Scalars:
                 return b
             if k == -1 and self.g.types[a].kind != "u":
                 return self.neg(b)
+            if k == 0.5 and self.g.ops[b] == "mul" and (c.get(self.g.args[b][0]) == 2 or c.get(self.g.args[b][1]) == 2):
+                # Half of the double: exact, but where the double overflows; there it is better.
+                return self.g.args[b][1] if c.get(self.g.args[b][0]) == 2 else self.g.args[b][0]
         ops, args = self.g.ops, self.g.args
         # Signs move outwards, so that products which differ in sign only are one product.
         if ops[a] == "neg":

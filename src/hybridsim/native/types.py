@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 
@@ -37,7 +39,17 @@ _ALL += [Type(f"uint{n}", f"i{n}", n, "u") for n in (8, 16, 32, 64)]
 _BY_NAME = {t.name: t for t in _ALL}
 
 
+def is_key(dtype) -> bool:
+    """Whether these are JAX's typed keys of random numbers."""
+    return jnp.issubdtype(dtype, jax.dtypes.prng_key)
+
+
 def type_of(dtype) -> Type:
+    """A key of random numbers is one integer of 64 bits, whose halves, the low one first, are the key's two words."""
+    if is_key(dtype):
+        if dtype._impl.key_shape != (2,):
+            raise TypeError(f"random keys of the kind {dtype.name} are not supported; use threefry, JAX's default")
+        return _BY_NAME["uint64"]
     name = np.dtype(dtype).name
     if name not in _BY_NAME:
         raise TypeError(f"numbers of type {name} are not supported; use {', '.join(_BY_NAME)}")

@@ -13,13 +13,16 @@ from jaxtyping import Float
 from ..dynamics import assemble
 from ..model import Model, State
 from ..model.names import Named, unmarked
-from ..spatial import Array, Scalar
+from ..spatial import KEPT, Array, Scalar
 from .control import as_control
 from .integrators import Integrator, SemiImplicitEuler
 from .step import ControlLike, StateLike, advance, as_state
 
 Policy = Callable[[Scalar, State], ControlLike]
 """control = policy(time, state)"""
+
+
+_KEEP = jax.checkpoint_policies.save_only_these_names(KEPT)
 
 
 class Rollout(eqx.Module):
@@ -76,7 +79,7 @@ def _rollout(model, state, controls, dt, steps, integrator, checkpoint, named) -
         state = advance(model, mechanism, state, control, dt, integrator, named)
         return state, state
 
-    body = jax.checkpoint(one_step, prevent_cse=False) if checkpoint else one_step
+    body = jax.checkpoint(one_step, prevent_cse=False, policy=_KEEP) if checkpoint else one_step
     _, states = jax.lax.scan(body, state, (times[:-1], None if policy else controls), length=steps)
     q, qd = (jnp.concatenate([first[None], rest]) for first, rest in zip(state, states, strict=True))
     return Rollout(times, q, qd)

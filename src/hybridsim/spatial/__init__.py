@@ -2,6 +2,7 @@
 
 from .indexing import add_at, pick
 from .inertia import Inertia, from_log_cholesky, six, tensor, to_log_cholesky
+from .keep import KEPT, keep
 from .numerics import safe_norm, unit
 from .rotation import (
     IDENTITY_QUATERNION,
@@ -22,6 +23,7 @@ from .vectors import angular, cross_force, cross_motion, linear, motion_to_paren
 
 __all__ = [
     "IDENTITY_QUATERNION",
+    "KEPT",
     "Array",
     "Inertia",
     "Matrix3",
@@ -37,6 +39,7 @@ __all__ = [
     "cross_force",
     "cross_motion",
     "from_log_cholesky",
+    "keep",
     "linear",
     "matrix_from_axis_angle",
     "matrix_from_quaternion",

@@ -4,9 +4,11 @@ Each one selects its argument before dividing ("double where"), because JAX diff
 branches of a selection and a NaN in the branch not taken would poison the derivative.
 """
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
+from .keep import keep
 from .types import Array
 
 # Below this squared angle the series to third order is exact to rounding in float64: the first term
@@ -58,3 +60,15 @@ def angle_over_sine(sine: Float[Array, "*batch"], cosine: Float[Array, "*batch"]
     # asin(s)/s
     series = 1 + squared / 6 * (1 + squared * (9 / 20) * (1 + squared * (25 / 42)))
     return jnp.where(small, series, jnp.arctan2(s, c) / s)
+
+
+@jax.custom_jvp
+def sin_cos(angle):
+    """Sine and cosine, each the derivative of the other: a gradient computes neither again."""
+    return jnp.sin(angle), jnp.cos(angle)
+
+
+@sin_cos.defjvp
+def _sin_cos_jvp(primals, tangents):
+    s, c = keep(sin_cos(*primals))
+    return (s, c), (c * tangents[0], -s * tangents[0])

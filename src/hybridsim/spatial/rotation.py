@@ -5,7 +5,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .indexing import pick
-from .numerics import angle_over_sine, cos_of, safe_norm, sin_over, unit
+from .numerics import angle_over_sine, cos_of, safe_norm, sin_cos, sin_over, unit
 from .types import Array, Matrix3, Quaternion, Vector3
 
 IDENTITY_QUATERNION = np.array([1.0, 0.0, 0.0, 0.0])
@@ -64,15 +64,13 @@ def matrix_from_quaternion(q: Quaternion) -> Matrix3:
 
 
 def matrix_from_axis_angle(axis: Vector3, angle: Float[Array, "*batch"]) -> Matrix3:
-    """Rodrigues' formula; `axis` has unit length."""
-    s, c = jnp.sin(angle), jnp.cos(angle)
-    x, y, z = axis[..., 0], axis[..., 1], axis[..., 2]
-    one_c = 1 - c
-    xc, yc, zc = x * one_c, y * one_c, z * one_c
-    xs, ys, zs = x * s, y * s, z * s
-    xy, xz, yz = x * yc, x * zc, y * zc
-    rows = [c + x * xc, xy - zs, xz + ys, xy + zs, c + y * yc, yz - xs, xz - ys, yz + xs, c + z * zc]
-    return jnp.stack(rows, axis=-1).reshape(*axis.shape[:-1], 3, 3)
+    """Rodrigues' formula, R = a a^T + cos (1 - a a^T) + sin [a]x; `axis` has unit length.
+
+    In this form a coordinate axis gives entries that are exactly 0, 1, cos and sin: compilers fold the first two.
+    """
+    along = axis[..., :, None] * axis[..., None, :]
+    s, c = (x[..., None, None] for x in sin_cos(angle))
+    return along + c * (np.eye(3, dtype=axis.dtype) - along) + s * skew(axis)
 
 
 def quaternion_exp(rotation_vector: Vector3) -> Quaternion:

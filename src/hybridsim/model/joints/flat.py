@@ -16,8 +16,8 @@ class FlatJoint(JointKind):
         return v
 
     def euler(self, q, v, a, dt):
-        v = v + dt * a
-        return q + dt * v, v
+        # q + dt (v + dt a), written so that the new position need not wait for the new velocity.
+        return q + dt * v + dt * dt * a, v + dt * a
 
     def turning(self, v):
         return None

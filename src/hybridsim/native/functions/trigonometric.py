@@ -69,9 +69,18 @@ def in_quarters(x: Term, q: Term, sine: Term, cosine: Term) -> tuple[Term, Term]
 
 @remembered
 def _sin_cos(x: Term) -> tuple[Term, Term]:
-    r, e, q = _reduced(abs(x))
-    sine, cosine = _near_zero(r, e)
-    return in_quarters(x, q, sine.high, cosine.high)
+    """Both at once, by the shortest way: the rounding of what is left of x, half a unit, is not made good.
+
+    The last part of pi/2 matters only where almost nothing is left of x, and there only to the sine itself.
+    """
+    size = abs(x)
+    shifted = fma(size, 2 / 3.141592653589793, SHIFT)
+    n = shifted - SHIFT
+    r = fma(-n, HALF_PI[1], fma(-n, HALF_PI[0], size))
+    z = r * r
+    sine = fma(z * r, polynomial(z, SIN), fma(-n, HALF_PI[2], r))
+    cosine = fma(z * z, polynomial(z, COS), fma(r, r * -0.5, 1.0))
+    return in_quarters(x, bits(shifted), sine, cosine)
 
 
 def sin(x: Term) -> Term:

@@ -2,6 +2,7 @@
 
 from .calls import CALLS
 from .control import CONTROL
+from .convolution import CONVOLUTION
 from .cumulative import CUMULATIVE
 from .dot import DOT
 from .elementwise import ELEMENTWISE
@@ -24,4 +25,5 @@ RULES = {
     **CUMULATIVE,
     **SORTING,
     **RANDOM,
+    **CONVOLUTION,
 }

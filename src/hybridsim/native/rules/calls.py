@@ -13,7 +13,23 @@ def _call(name):
     return rule
 
 
+def _same(low, eqn, *args):
+    """What only tells XLA where and when: the values are the arguments."""
+    return list(args)
+
+
+def _native(low, eqn, *args):
+    """A native function that is called by another becomes a part of it."""
+    from ..lower import inline
+
+    return inline(low, eqn.params["function"].jaxpr(eqn.params["rows"], eqn.params["shared"]), list(args))
+
+
 CALLS = {
+    "native": _native,
+    "optimization_barrier": _same,
+    "device_put": _same,
+    "sharding_constraint": _same,
     "jit": _call("jaxpr"),
     "pjit": _call("jaxpr"),
     "closed_call": _call("call_jaxpr"),

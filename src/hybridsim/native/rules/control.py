@@ -6,6 +6,10 @@ from ..arrays import Lazy, Small, Stored, size_of
 from ..graph import Branch, Loop
 from ..live import root
 from ..types import BOOL, INDEX, type_of
+from .reductions import reduce_array
+
+CARRY = 128
+"""Arrays with more numbers than this are carried in memory."""
 
 
 def _scan(low, eqn, *inputs):
@@ -51,7 +55,10 @@ class Carries:
     def __init__(self, low, initial):
         self.low = low
         self.initial = list(initial)
-        self.memory = [None if isinstance(x, Small) else low.g.buffer(x.type, size_of(x.shape)) for x in self.initial]
+        self.memory = [
+            None if isinstance(x, Small) and size_of(x.shape) <= CARRY else low.g.buffer(x.type, size_of(x.shape))
+            for x in self.initial
+        ]
         for x, buffer in zip(self.initial, self.memory, strict=True):
             if buffer is not None:
                 low.a.fill(buffer, x.shape, lambda indices, x=x: low.a.at(x, indices))
@@ -120,15 +127,36 @@ def _while(low, eqn, *inputs):
     carries = Carries(low, carry)
     region = g.enter()
     inside = carries.inside(region)
-    test = low.a.at(inline(low, p["cond_jaxpr"], [*cond_consts, *inside])[0], ())
+    tests = inline(low, p["cond_jaxpr"], [*cond_consts, *inside])[0]
+    test = _any(low, tests)
     body = g.enter(pinned=True)
     outs = inline(low, p["body_jaxpr"], [*body_consts, *inside])
+    if tests.shape:
+        outs = [_kept(low, tests, new, old) for new, old in zip(outs, inside, strict=True)]
     pairs = carries.advance(outs)
     g.leave()
     g.leave()
     loop = Loop(body, None, None, pairs, test_region=region, test=test)
     g.current.items.append(loop)
     return carries.after(loop)
+
+
+def _any(low, tests):
+    """Whether to go on. A loop that was vmapped has a test for each of its copies, and goes on while any does."""
+    if not tests.shape:
+        return low.a.at(tests, ())
+    out = reduce_array(low, tests, "or", tuple(range(len(tests.shape))), (), BOOL)
+    return low.a.at(out, ())
+
+
+def _kept(low, tests, new, old):
+    """The next value of a carry, whose leading axes are those of the tests: copies that are done keep theirs."""
+
+    def element(indices):
+        mine = low.a.at(tests, indices[: len(tests.shape)])
+        return low.s.select(mine, low.a.at(new, indices), low.a.at(old, indices))
+
+    return low.result(new.shape, new.type, element, (new, old, tests))
 
 
 def _cond(low, eqn, which, *operands):

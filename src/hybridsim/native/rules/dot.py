@@ -1,71 +1,221 @@
-"""Products of matrices."""
+"""Products of matrices: small ones written out, others as loops.
+
+The order of every sum is kept, so what can be computed at once are several sums: the inner loop runs over results that
+lie together in memory, or, where the operand does not lie so, over a few sums side by side.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import SMALL, Small, Stored, size_of
-from ..types import type_of
+from ..arrays import SMALL, Array, Lazy, Memory, Small, Stored, size_of
+from ..types import Type, type_of
 
-UNROLL = 16384
-"""Products with more multiplications than this are loops."""
+UNROLL = 1024
+"""Products of scalars with more multiplications than this are loops."""
+UNROLL_SPARSE = 4096
+"""The same where at least half of the factors are zero, of which loops know nothing."""
+UNROLL_FROM_MEMORY = 256
+"""The same where an operand is in memory."""
+TERMS = 8
+"""Terms of a sum that are added in one pass over a row of results."""
+SUMS = 8
+"""Sums computed side by side."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One factor: its axes are batch, free, or contracted."""
+
+    array: Array
+    batch: tuple[int, ...]
+    free: tuple[int, ...]
+    contracted: tuple[int, ...]
+
+    def sizes(self, axes: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.array.shape[d] for d in axes)
+
+    def at(self, low, batch, free, contracted) -> int:
+        """The entry at places along the three groups of axes."""
+        place = dict(zip((*self.batch, *self.free, *self.contracted), (*batch, *free, *contracted), strict=True))
+        return low.a.at(self.array, tuple(place[d] for d in range(len(self.array.shape))))
+
+    def flat(self, low, order: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+        """The array with axes in another order and then reshaped, as a formula; in place where that changes nothing."""
+        x = self.array
+        if order == tuple(range(len(x.shape))) and isinstance(x, Stored):
+            return Stored(shape, x.type, x.buffer, x.scalars)
+        groups = _grouping(tuple(x.shape[d] for d in order), shape)
+
+        def element(indices):
+            split = [i for index, group in zip(indices, groups, strict=True) for i in _split(low, index, group)]
+            return low.a.at(x, tuple(split[order.index(d)] for d in range(len(x.shape))))
+
+        return Lazy(shape, x.type, element)
+
+
+def _grouping(shape, flat) -> list[tuple[int, ...]]:
+    """Which axes of `shape` make up each axis of `flat`."""
+    groups, rest = [], list(shape)
+    for n in flat:
+        group: list[int] = []
+        while rest and (size_of(tuple(group)) < n or rest[0] == 1):
+            group.append(rest.pop(0))
+        groups.append(tuple(group))
+    groups[-1] = (*groups[-1], *rest)
+    return groups
+
+
+def _split(low, index: int, shape: tuple[int, ...]) -> list[int]:
+    s, out, stride = low.s, [], size_of(shape)
+    for n in shape:
+        stride //= n
+        if n == 1:
+            out.append(s.index(0))
+        elif size_of(shape) == n:
+            out.append(index)
+        else:
+            whole = s.integer_div(index, s.index(stride))
+            out.append(s.rem(whole, s.index(n)))
+    return out
 
 
 def _dot_general(low, eqn, a, b):
     (ca, cb), (ba, bb) = eqn.params["dimension_numbers"]
     aval = eqn.outvars[0].aval
     type = type_of(aval.dtype)
-    ca, cb, ba, bb = map(tuple, (ca, cb, ba, bb))
-    fa = tuple(d for d in range(len(a.shape)) if d not in ca + ba)
-    fb = tuple(d for d in range(len(b.shape)) if d not in cb + bb)
-    K = size_of(tuple(a.shape[d] for d in ca))
-    work = size_of(aval.shape) * K
-    both_small = isinstance(a, Small) and isinstance(b, Small)
-    if work <= (UNROLL if both_small else 1024) and size_of(aval.shape) <= SMALL:
-        return [_unrolled(low, low.a.small(a), low.a.small(b), ca, cb, ba, bb, fa, fb, aval.shape, type)]
-    a, b = low.a.stored(a), low.a.stored(b)
-    s = low.s
-    kshape = tuple(a.shape[d] for d in ca)
-
-    def element(indices):
-        batch, ia, ib = indices[: len(ba)], indices[len(ba) : len(ba) + len(fa)], indices[len(ba) + len(fa) :]
-
-        def at(x, free, contracted, batched, fi, ki):
-            place = (
-                dict(zip(batched, batch, strict=True))
-                | dict(zip(free, fi, strict=True))
-                | dict(zip(contracted, ki, strict=True))
-            )
-            return s.cast(x.element(tuple(place[d] for d in range(len(x.shape)))), type)
-
-        def inner(shape, chosen, value):
-            if not shape:
-                return s.add(value, s.mul(at(a, fa, ca, ba, ia, chosen), at(b, fb, cb, bb, ib, chosen)))
-            if shape[0] == 1:
-                return inner(shape[1:], (*chosen, s.index(0)), value)
-            return low.a.loop(shape[0], lambda i, c: [inner(shape[1:], (*chosen, i), c[0])], [value])[0]
-
-        return inner(list(kshape), (), s.const(0, type))
-
-    out = low.g.buffer(type, size_of(aval.shape))
-    low.a.fill(out, aval.shape, element)
-    return [Stored(aval.shape, type, out, s)]
-
-
-def _unrolled(low, a, b, ca, cb, ba, bb, fa, fb, shape, type):
-    s = low.s
-    left = a.ids.transpose(*ba, *fa, *ca).reshape(
-        size_of(tuple(a.shape[d] for d in ba)), -1, size_of(tuple(a.shape[d] for d in ca))
+    left, right = (
+        Operand(x, tuple(batch), tuple(d for d in range(len(x.shape)) if d not in (*c, *batch)), tuple(c))
+        for x, c, batch in ((a, ca, ba), (b, cb, bb))
     )
-    right = b.ids.transpose(*bb, *fb, *cb).reshape(left.shape[0], -1, left.shape[2])
-    convert = (lambda v: v) if a.type == type and b.type == type else (lambda v: s.cast(v, type))
-    zero, out = s.const(0, type), []
-    for L, R in zip(left.tolist(), right.tolist(), strict=True):
+    work = size_of(aval.shape) * size_of(left.sizes(left.contracted))
+    if work == 0:
+        return [low.result(aval.shape, type, lambda indices: low.s.const(0, type), ())]
+    both_small = isinstance(a, Small) and isinstance(b, Small)
+    if both_small and size_of(aval.shape) <= SMALL and work <= 16 * UNROLL_SPARSE:
+        tables = [_table(low, x) for x in (left, right)]
+        there = _multiplications(low, *tables)
+        if there <= (UNROLL_SPARSE if 2 * there <= work else UNROLL):
+            return [_unrolled(low, tables, aval.shape, type)]
+    elif work <= UNROLL_FROM_MEMORY:
+        return [_unrolled(low, [_table(low, x) for x in (left, right)], aval.shape, type)]
+    return [_looped(low, left, right, aval.shape, type)]
+
+
+def _table(low, x: Operand) -> np.ndarray:
+    """Scalars by batch, free place and contracted place."""
+    ids = low.a.small(x.array).ids.transpose(*x.batch, *x.free, *x.contracted)
+    return ids.reshape([size_of(x.sizes(axes)) for axes in (x.batch, x.free, x.contracted)])
+
+
+def _multiplications(low, left: np.ndarray, right: np.ndarray) -> int:
+    """How many remain when factors that are zero are left out."""
+    zeros = np.array([i for i, value in low.g.constants.items() if value == 0], dtype=np.int64)
+    there = [(~np.isin(ids, zeros)).astype(np.int64) for ids in (left, right)]
+    return int(np.einsum("bik,bjk->", *there))
+
+
+def _unrolled(low, tables: list[np.ndarray], shape, type: Type) -> Small:
+    s = low.s
+    out = []
+    for L, R in zip(*(t.tolist() for t in tables), strict=True):
         for row in L:
             for column in R:
-                total = zero
-                for x, y in zip(row, column, strict=True):
-                    total = s.add(total, s.mul(convert(x), convert(y)))
-                out.append(total)
+                products = [s.mul(s.cast(x, type), s.cast(y, type)) for x, y in zip(row, column, strict=True)]
+                out.append(s.total(products, type))
     return Small(np.array(out, dtype=np.int64).reshape(shape), type)
+
+
+def _looped(low, left: Operand, right: Operand, shape, type: Type) -> Array:
+    """As matrices: out[b, i, j] is the sum over k of left[b, i, k] times right, of which j should lie together."""
+    I, J = size_of(left.sizes(left.free)), size_of(right.sizes(right.free))
+    flipped = J < SUMS and I > J  # a matrix times a vector: the results run along the matrix
+    if flipped:
+        left, right, I, J = right, left, J, I
+    B, K = size_of(left.sizes(left.batch)), size_of(left.sizes(left.contracted))
+    rows = left.flat(low, (*left.batch, *left.free, *left.contracted), (B, I, K))
+    rows = rows if isinstance(rows, Stored) else low.a.stored(rows)
+    together = (*right.batch, *right.contracted, *right.free)
+    out = Memory(low.a, type, (B, I, J))
+    if together == tuple(range(len(right.array.shape))) or I >= 4:
+        _by_rows(low, rows, low.a.stored(right.flat(low, together, (B, K, J))), out)
+    else:
+        columns = right.flat(low, (*right.batch, *right.free, *right.contracted), (B, J, K))
+        _side_by_side(low, rows, low.a.stored(columns), out)
+    found = out.array()
+    if not flipped:
+        return Stored(shape, type, found.buffer, low.s)
+    if I == 1:
+        return Stored(shape, type, found.buffer, low.s)
+    turned = Lazy((B, J, I), type, lambda i: found.element((i[0], i[2], i[1])))
+    return Stored(shape, type, low.a.stored(turned).buffer, low.s)
+
+
+def _by_rows(low, rows: Stored, matrix: Stored, out: Memory) -> None:
+    """A row of results is the sum of rows of the matrix; several are added in one pass."""
+    s, (B, I, J), K = low.s, out.shape, rows.shape[-1]
+    type = out.type
+
+    def add(b, i, first: int, count: int, start: bool) -> None:
+        terms = [s.add(first, s.index(u)) for u in range(count)]
+        factors = [s.cast(rows.element((b, i, k)), type) for k in terms]
+
+        def column(j, _):
+            total = s.const(0, type) if start else out[b, i, j]
+            for k, factor in zip(terms, factors, strict=True):
+                total = s.add(total, s.mul(factor, s.cast(matrix.element((b, k, j)), type)))
+            out[b, i, j] = total
+            return []
+
+        low.a.loop(J, column) if J > 1 else column(s.index(0), [])
+
+    def row(place):
+        b, i = place
+        head = min(K, TERMS)
+        add(b, i, s.index(0), head, start=True)
+        passes, rest = divmod(K - head, TERMS)
+        if passes:
+
+            def turn(p, _):
+                add(b, i, s.add(s.mul(p, s.index(TERMS)), s.index(head)), TERMS, start=False)
+                return []
+
+            low.a.loop(passes, turn) if passes > 1 else turn(s.index(0), [])
+        if rest:
+            add(b, i, s.index(K - rest), rest, start=False)
+
+    low.a.nest((B, I), row)
+
+
+def _side_by_side(low, rows: Stored, columns: Stored, out: Memory) -> None:
+    """Some sums at a time, each along a row of both factors."""
+    s, (B, I, J), K = low.s, out.shape, rows.shape[-1]
+    type = out.type
+
+    def sums(b, i, first: int, count: int) -> None:
+        places = [s.add(first, s.index(u)) for u in range(count)]
+
+        def turn(k, totals):
+            x = s.cast(rows.element((b, i, k)), type)
+            return [
+                s.add(total, s.mul(x, s.cast(columns.element((b, j, k)), type)))
+                for total, j in zip(totals, places, strict=True)
+            ]
+
+        start = [s.const(0, type)] * count
+        totals = low.a.loop(K, turn, start) if K > 1 else turn(s.index(0), start)
+        for j, total in zip(places, totals, strict=True):
+            out[b, i, j] = total
+
+    def row(place):
+        b, i = place
+        blocks, rest = divmod(J, SUMS)
+        if blocks:
+            low.a.loop(blocks, lambda p, _: sums(b, i, s.mul(p, s.index(SUMS)), SUMS) or [])
+        if rest:
+            sums(b, i, s.index(J - rest), rest)
+
+    low.a.nest((B, I), row)
 
 
 DOT = {"dot_general": _dot_general}

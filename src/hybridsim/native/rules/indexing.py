@@ -8,9 +8,10 @@ from ..types import BOOL
 
 def _known(low, x):
     """A table of constants as numbers, else None."""
-    if not isinstance(x, Small) or not all(int(i) in low.g.constants for i in x.ids.flat):
+    constants = low.g.constants
+    if not isinstance(x, Small) or not all(i in constants for i in x.ids.ravel().tolist()):
         return None
-    flat = [int(low.g.constants[int(i)]) for i in x.ids.flat]
+    flat = [int(constants[i]) for i in x.ids.ravel().tolist()]
     return np.array(flat, dtype=np.int64).reshape(x.shape)
 
 
@@ -80,11 +81,39 @@ def _gather(low, eqn, x, indices):
 
     known = _known(low, indices)
     if isinstance(x, Small) and known is not None and size_of(aval.shape) <= SMALL:
-        ids = np.empty(aval.shape, dtype=np.int64)
-        for out in np.ndindex(*aval.shape):
-            ids[out] = element(tuple(s.index(i) for i in out))
-        return [Small(ids, x.type)]
+        grid = np.indices(aval.shape)
+        place, inside = _known_places(
+            x.shape,
+            grid,
+            [grid[i] for i in batch_dims],
+            known,
+            dict(zip(offset_operand, d.offset_dims, strict=True)),
+            dict(zip(d.operand_batching_dims, d.start_indices_batching_dims, strict=True)),
+            {o: x.shape[o] - sizes[o] for o in d.start_index_map},
+        )
+        ids = x.ids[place]
+        return [Small(np.asarray(np.where(inside, ids, missing) if fill else ids), x.type)]
     return [low.result(aval.shape, x.type, element, (x,), cheap=True)]
+
+
+def _known_places(shape, grid, batch, starts, windows, batching, last):
+    """For every place of `grid`: the place in an array of `shape`, and whether the slice it is part of lies inside.
+
+    `starts` are the slices' beginnings; axes of the array by `windows` and `batching` follow axes of the grid and of
+    the batch, and `last` says where along an axis a slice can begin at most, in the order of the entries of `starts`.
+    """
+    places = [np.zeros(grid.shape[1:], dtype=np.int64) for _ in shape]
+    inside = np.ones(grid.shape[1:], dtype=bool)
+    for o, i in windows.items():
+        places[o] = places[o] + grid[i]
+    for o, i in batching.items():
+        places[o] = places[o] + batch[i]
+    for k, (o, end) in enumerate(last.items()):
+        start = starts[(*batch, k)]
+        clamped = np.clip(start, 0, end)
+        inside &= start == clamped
+        places[o] = places[o] + clamped
+    return tuple(places), inside
 
 
 def _missing(type, fill_value):
@@ -132,12 +161,24 @@ def _scatter(combine):
         if known is not None and size_of(x.shape) <= SMALL and size_of(updates.shape) <= SMALL:
             ids = low.a.small(x).ids.copy()
             new = low.a.small(updates)
-            for place in np.ndindex(*updates.shape):
-                out, inside = target(tuple(s.index(i) for i in place))
-                if low.g.constants[inside]:
-                    where = tuple(int(low.g.constants[i]) for i in out)
-                    ids[where] = combine(s, int(ids[where]), int(new.ids[place]))
-            return [Small(ids, x.type)]
+            grid = np.indices(updates.shape)
+            places, inside = _known_places(
+                x.shape,
+                grid,
+                [grid[i] for i in scatter_dims],
+                known,
+                dict(zip(window_operand, d.update_window_dims, strict=True)),
+                dict(zip(d.operand_batching_dims, d.scatter_indices_batching_dims, strict=True)),
+                {o: x.shape[o] - window[o] for o in d.scatter_dims_to_operand_dims},
+            )
+            flat = ids.ravel()
+            targets = np.ravel_multi_index(places, x.shape).ravel() if x.shape else np.zeros(inside.size, dtype=int)
+            for place, value, ok in zip(
+                targets.tolist(), new.ids.ravel().tolist(), inside.ravel().tolist(), strict=True
+            ):
+                if ok or clip:
+                    flat[place] = combine(s, int(flat[place]), value)
+            return [Small(flat.reshape(x.shape), x.type)]
         out = low.g.buffer(x.type, size_of(x.shape))
         low.a.fill(out, x.shape, lambda i: low.a.at(x, i))
 

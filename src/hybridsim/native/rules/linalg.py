@@ -1,10 +1,14 @@
-"""Factorisations of small matrices, written out: every entry is a scalar."""
+"""Factorisations. Those of small matrices are written out: every entry is a scalar."""
 
 import numpy as np
 
-from ..arrays import SMALL, Small, size_of
+from ..arrays import FROM_MEMORY, SMALL, Small, size_of
 from ..scalars import Scalars
 from ..types import BOOL, type_of
+from .linalg_memory import MEMORY
+
+UNROLL = 4096
+"""Factorisations with more work than this are loops over memory."""
 
 
 def _batched(function):
@@ -12,11 +16,9 @@ def _batched(function):
 
     def rule(low, eqn, *xs):
         ranks = [var.aval.ndim for var in eqn.invars]
-        if any(size_of(x.shape) > SMALL for x in xs):
-            name = eqn.primitive.name
-            raise NotImplementedError(
-                f"{name} of more than {SMALL} numbers is not supported; the shapes are {[x.shape for x in xs]}"
-            )
+        large = any(not isinstance(x, Small) and size_of(x.shape) > FROM_MEMORY for x in xs)
+        if large or any(size_of(x.shape) > SMALL for x in xs) or _work(eqn.primitive.name, *xs) > UNROLL:
+            return MEMORY[eqn.primitive.name](low, eqn, *xs)
         tables = [low.a.small(x).ids for x in xs]
         core = [2 if rank >= 2 else rank for rank in ranks]
         batch = tables[0].shape[: ranks[0] - core[0]]
@@ -28,6 +30,19 @@ def _batched(function):
         return [Small(out, type_of(var.aval.dtype)) for out, var in zip(outs, eqn.outvars, strict=True)]
 
     return rule
+
+
+def _work(name: str, x, y=None) -> int:
+    """About how many multiplications or selections a factorisation takes when written out."""
+    *_, m, n = (1, *x.shape)
+    batch = size_of(x.shape) // max(m * n, 1)
+    if name == "cholesky":
+        return batch * n**3 // 6
+    if name == "triangular_solve":
+        return size_of(y.shape) * n // 2
+    if name == "lu_pivots_to_permutation":
+        return size_of(x.shape) * n
+    return 3 * batch * m * n * min(m, n)  # several operations for each entry in each turn
 
 
 def _dot(s: Scalars, type, row, column) -> int:

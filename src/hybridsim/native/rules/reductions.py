@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..arrays import Small, Stored, size_of
+from ..arrays import FROM_MEMORY, Small, Stored, size_of
 from ..types import BOOL, type_of
 
 
@@ -35,28 +35,32 @@ def _start(name, type):
 
 
 def reduction(name):
-    fold = _combine(name)
-
     def rule(low, eqn, x):
-        axes = tuple(eqn.params["axes"])
         aval = eqn.outvars[0].aval
-        type = type_of(aval.dtype)
-        s = low.s
-        start = s.const(_start(name, type), type)
-        if isinstance(x, Small) or size_of(x.shape) <= 256:
-            ids = low.a.small(x).ids
-            kept = [d for d in range(ids.ndim) if d not in axes]
-            rows = ids.transpose(*kept, *axes).reshape(size_of(aval.shape), -1)
-            out = []
-            for row in rows.tolist():
-                total = row[0] if row else start
-                for value in row[1:]:
-                    total = fold(s, total, value)
-                out.append(total)
-            return [Small(np.array(out, dtype=np.int64).reshape(aval.shape), type)]
-        return [reduce_large(low, x, axes, aval.shape, type, start, lambda total, v, _: fold(s, total, v))]
+        return [reduce_array(low, x, name, tuple(eqn.params["axes"]), aval.shape, type_of(aval.dtype))]
 
     return rule
+
+
+def reduce_array(low, x, name, axes, out_shape, type):
+    """x folded by an operation over some axes."""
+    s, fold = low.s, _combine(name)
+    start = s.const(_start(name, type), type)
+    if isinstance(x, Small) or size_of(x.shape) <= FROM_MEMORY:
+        ids = low.a.small(x).ids
+        kept = [d for d in range(ids.ndim) if d not in axes]
+        rows = ids.transpose(*kept, *axes).reshape(size_of(out_shape), size_of(tuple(x.shape[d] for d in axes)))
+        out = []
+        for row in rows.tolist():
+            if name == "add":
+                out.append(s.total(row, type))
+                continue
+            total = row[0] if row else start
+            for value in row[1:]:
+                total = fold(s, total, value)
+            out.append(total)
+        return Small(np.array(out, dtype=np.int64).reshape(out_shape), type)
+    return reduce_large(low, x, axes, out_shape, type, start, lambda total, v, _: fold(s, total, v))
 
 
 def reduce_large(low, x, axes, out_shape, type, start, fold):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..arrays import SMALL, Lazy, Small, size_of
-from ..types import type_of
+from ..arrays import FROM_MEMORY, SMALL, STAY, Lazy, Small, Stored, flat_index, in_memory, size_of
+from ..types import BOOL, type_of
 
 
 def _structural(table, element):
@@ -16,8 +16,11 @@ def _structural(table, element):
             and size_of(aval.shape) <= SMALL
             and not (x.ids.size == 1 and size_of(aval.shape) > 512)
         ):
-            return [Small(table(eqn, x.ids), x.type)]
+            repeated = (x, element(low, eqn, x.shape)) if size_of(aval.shape) > x.ids.size else None
+            return [Small(table(eqn, x.ids), x.type, repeated)]
         source = element(low, eqn, x.shape)
+        if isinstance(x, Stored) and in_memory(x) and size_of(aval.shape) > STAY:
+            return [Lazy(aval.shape, x.type, lambda indices: x.element(source(indices)))]
         return [low.result(aval.shape, x.type, lambda indices: low.a.at(x, source(indices)), (x,), cheap=True)]
 
     return rule
@@ -38,9 +41,21 @@ def _split_index(low, flat, shape):
     return tuple(out)
 
 
-def _reshape_source(low, eqn, shape):
-    from ..arrays import flat_index
+def _reshape(eqn, ids):
+    order = eqn.params.get("dimensions") if eqn.primitive.name == "reshape" else None
+    return (ids if order is None else ids.transpose(order)).reshape(eqn.outvars[0].aval.shape)
 
+
+def _reshape_source(low, eqn, shape):
+    """`dimensions` of a reshape are the order in which the axes are read."""
+    order = eqn.params.get("dimensions") if eqn.primitive.name == "reshape" else None
+    if order is None:
+        return _in_order_source(low, eqn, shape)
+    source = _in_order_source(low, eqn, tuple(shape[d] for d in order))
+    return lambda indices: tuple(source(indices)[order.index(d)] for d in range(len(shape)))
+
+
+def _in_order_source(low, eqn, shape):
     out = eqn.outvars[0].aval.shape
     kept = [n for n in out if n != 1]
     if kept == [n for n in shape if n != 1]:
@@ -94,30 +109,47 @@ def _rev_source(low, eqn, shape):
 
 
 def _concatenate(low, eqn, *xs):
-    aval, axis = eqn.outvars[0].aval, eqn.params["dimension"]
-    if size_of(aval.shape) <= SMALL and (all(isinstance(x, Small) for x in xs) or size_of(aval.shape) <= 256):
-        return [Small(np.concatenate([low.a.small(x).ids for x in xs], axis=axis), xs[0].type)]
-    s = low.s
-    out = low.g.buffer(xs[0].type, size_of(aval.shape))
-    from ..arrays import Stored, flat_index
+    return [_join(low, eqn.outvars[0].aval.shape, eqn.params["dimension"], xs)]
 
+
+def _join(low, shape, axis, xs):
+    if size_of(shape) <= SMALL and (all(isinstance(x, Small) for x in xs) or size_of(shape) <= FROM_MEMORY):
+        return Small(np.concatenate([low.a.small(x).ids for x in xs], axis=axis), xs[0].type)
+    s = low.s
+    out = low.g.buffer(xs[0].type, size_of(shape))
     offset = 0
     for x in xs:
         # Each piece is copied to its place; a piece of a row needs the stride of the whole.
         def write(indices, x=x, offset=offset):
             moved = (*indices[:axis], s.add(indices[axis], s.index(offset)), *indices[axis + 1 :])
-            low.g.store(out, flat_index(s, aval.shape, moved), low.a.at(x, indices))
+            low.g.store(out, flat_index(s, shape, moved), low.a.at(x, indices))
 
         low.a.nest(x.shape, write)
         offset += x.shape[axis]
-    return [Stored(aval.shape, xs[0].type, out, s)]
+    return Stored(shape, xs[0].type, out, s)
 
 
 def _stack(low, eqn, *xs):
-    axis = eqn.params.get("axis", eqn.params.get("dimension", 0))
-    if all(isinstance(x, Small) for x in xs):
-        return [Small(np.stack([x.ids for x in xs], axis=axis), xs[0].type)]
-    raise NotImplementedError("stack of large arrays")
+    aval, axis = eqn.outvars[0].aval, eqn.params["axis"]
+
+    def widened(x):
+        shape = (*x.shape[:axis], 1, *x.shape[axis:])
+        if isinstance(x, Small):
+            return Small(x.ids.reshape(shape), x.type)
+        return Lazy(shape, x.type, lambda i: low.a.at(x, (*i[:axis], *i[axis + 1 :])))
+
+    return [_join(low, aval.shape, axis, [widened(x) for x in xs])]
+
+
+def _tile(low, eqn, x):
+    aval, repeats, s = eqn.outvars[0].aval, eqn.params["reps"], low.s
+    if isinstance(x, Small) and size_of(aval.shape) <= SMALL:
+        return [Small(np.tile(x.ids, repeats), x.type)]
+
+    def element(indices):
+        return low.a.at(x, tuple(s.rem(i, s.index(n)) for i, n in zip(indices, x.shape, strict=True)))
+
+    return [low.result(aval.shape, x.type, element, (x,), cheap=True)]
 
 
 def _unstack(low, eqn, x):
@@ -167,7 +199,7 @@ def _pad(low, eqn, x, value):
         return [Small(out, x.type)]
 
     def element(indices):
-        inside, places = s.const(True, _bool()), []
+        inside, places = s.const(True, BOOL), []
         for i, n, (lo, _, interior) in zip(indices, x.shape, config, strict=True):
             shifted = s.sub(i, s.index(lo))
             step = s.index(interior + 1)
@@ -184,12 +216,6 @@ def _pad(low, eqn, x, value):
     return [low.result(aval.shape, x.type, element, (x,))]
 
 
-def _bool():
-    from ..types import BOOL
-
-    return BOOL
-
-
 def _iota(low, eqn):
     aval, d = eqn.outvars[0].aval, eqn.params["dimension"]
     type = type_of(aval.dtype)
@@ -201,15 +227,16 @@ def _iota(low, eqn):
 
 
 STRUCTURE = {
-    "reshape": _structural(lambda eqn, ids: ids.reshape(eqn.outvars[0].aval.shape), _reshape_source),
-    "squeeze": _structural(lambda eqn, ids: ids.reshape(eqn.outvars[0].aval.shape), _reshape_source),
-    "expand_dims": _structural(lambda eqn, ids: ids.reshape(eqn.outvars[0].aval.shape), _reshape_source),
+    "reshape": _structural(_reshape, _reshape_source),
+    "squeeze": _structural(_reshape, _reshape_source),
+    "expand_dims": _structural(_reshape, _reshape_source),
     "broadcast_in_dim": _structural(_broadcast, _broadcast_source),
     "slice": _structural(_slice, _slice_source),
     "transpose": _structural(lambda eqn, ids: ids.transpose(eqn.params["permutation"]), _transpose_source),
     "rev": _structural(lambda eqn, ids: np.flip(ids, eqn.params["dimensions"]), _rev_source),
     "concatenate": _concatenate,
     "stack": _stack,
+    "tile": _tile,
     "split": _split,
     "unstack": _unstack,
     "pad": _pad,

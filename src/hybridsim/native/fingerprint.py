@@ -1,0 +1,113 @@
+"""A text that two jaxprs share only if the native compiler makes the same program of them.
+
+It is the key under which compiled code is found on disk without lowering the jaxpr. What it does not understand
+is an `UnknownPartError`, and then the program is lowered: a wrong match would give wrong numbers.
+"""
+
+import enum
+import hashlib
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend import core as jcore
+
+_WITHOUT_EFFECT = frozenset((
+    "jvp_jaxpr_fun", "fwd_jaxpr_thunk", "bwd", "out_trees", "policy", "ctx_mesh", "mesh", "donated_invars",
+    "in_shardings", "out_shardings", "in_layouts", "out_layouts", "sharding", "out_sharding", "compiler_options_kvs",
+))  # fmt: skip
+"""Parameters that say how to differentiate or where to run, not what is computed."""
+
+
+class UnknownPartError(TypeError):
+    """Something in a jaxpr of which one cannot say when it is the same."""
+
+
+def fingerprint(closed: jcore.ClosedJaxpr) -> str:
+    """A hash of the jaxpr, its constants, and the versions of all that makes a program of it."""
+    parts: list[str] = [compiler_version()]
+    _closed(closed, parts)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@cache
+def compiler_version() -> str:
+    """Of JAX and of every file of this package, so that a change of the compiler makes new programs."""
+    state = hashlib.sha256(f"{jax.__version__} {version('jaxlib')}".encode())
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        state.update(f"{path.name}\0".encode() + path.read_bytes())
+    return state.hexdigest()
+
+
+def _closed(closed: jcore.ClosedJaxpr, parts: list[str]) -> None:
+    for value in closed.consts:
+        _value(value, parts)
+    _jaxpr(closed.jaxpr, parts)
+
+
+def _jaxpr(jaxpr: jcore.Jaxpr, parts: list[str]) -> None:
+    """Variables are numbered in the order of their appearance."""
+    numbers: dict = {}
+
+    def bind(v) -> str:
+        numbers[v] = len(numbers)
+        return _type(v.aval)
+
+    def ref(v) -> str:
+        if isinstance(v, jcore.Literal):
+            literal: list[str] = []
+            _value(np.asarray(v.val), literal)
+            return f"{literal} {_type(v.aval)}"
+        return str(numbers[v])
+
+    parts.append(f"({[bind(v) for v in (*jaxpr.constvars, *jaxpr.invars)]}")
+    for eqn in jaxpr.eqns:
+        inputs = [ref(v) for v in eqn.invars]
+        parts.append(f"{eqn.primitive.name} {inputs} {[bind(v) for v in eqn.outvars]}")
+        for name, value in sorted(eqn.params.items()):
+            if name not in _WITHOUT_EFFECT:
+                parts.append(f".{name}")
+                _value(value, parts)
+    parts.append(f"{[ref(v) for v in jaxpr.outvars]})")
+
+
+def _type(aval) -> str:
+    return f"{aval.dtype}{aval.shape}"
+
+
+def _value(value: Any, parts: list[str]) -> None:
+    """A parameter of a primitive, or a constant."""
+    kind = type(value)
+    if value is None or kind in (bool, int, float, complex, str, bytes):
+        parts.append(f"{kind.__name__} {value!r}")
+    elif isinstance(value, enum.Enum):
+        parts.append(f"{kind.__qualname__}.{value.name}")
+    elif isinstance(value, np.dtype) or (kind is type and issubclass(value, np.generic)):
+        parts.append(f"dtype {np.dtype(value).name}")
+    elif isinstance(value, (np.ndarray, np.generic, jax.Array)) and isinstance(value.dtype, np.dtype):
+        array = np.asarray(value)
+        digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+        parts.append(f"array {array.dtype}{array.shape} {digest}")
+    elif isinstance(value, jcore.ClosedJaxpr):
+        _closed(value, parts)
+    elif isinstance(value, jcore.Jaxpr):
+        _jaxpr(value, parts)
+    elif isinstance(value, (tuple, list, frozenset, set)):
+        items = value if isinstance(value, (tuple, list)) else sorted(value, key=repr)
+        parts.append(f"{kind.__qualname__} {len(items)}")
+        for item in items:
+            _value(item, parts)
+    elif isinstance(value, dict):
+        _value(sorted(value.items()), parts)
+    elif (closed := getattr(value, "closed", None)) is not None:  # a native function that this one calls
+        _closed(closed, parts)
+    elif is_dataclass(value):
+        parts.append(kind.__qualname__)
+        for field in fields(value):
+            _value(getattr(value, field.name), parts)
+    else:
+        raise UnknownPartError(f"{kind.__qualname__} {value!r}")

@@ -1,0 +1,160 @@
+"""Random JAX programs, and how far two ways of running one may differ.
+
+A program is a list of steps over a growing pool of arrays. Loops and branches hold programs of their own.
+"""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+FLOATS = ("float64", "float32")
+INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8")
+BATCH = 3
+"""Rows of every input: one program is run on each of them."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One function of some arrays of the pool; its results join the pool."""
+
+    name: str
+    function: Callable
+    operands: tuple[int, ...]
+    results: tuple[jax.ShapeDtypeStruct, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    inputs: tuple[jax.ShapeDtypeStruct, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[int, ...]
+
+    def __call__(self, *inputs):
+        values = list(inputs)
+        for step in self.steps:
+            results = step.function(*(values[i] for i in step.operands))
+            values += [disturbed(x) for x in jax.tree.leaves(results)]
+        return [values[i] for i in self.outputs]
+
+    def __repr__(self) -> str:
+        def show(spec):
+            return f"{spec.dtype}{list(spec.shape)}"
+
+        lines = [f"{k} = {show(spec)}" for k, spec in enumerate(self.inputs)]
+        at = len(self.inputs)
+        for step in self.steps:
+            names = ", ".join(f"{at + k} {show(spec)}" for k, spec in enumerate(step.results))
+            lines.append(f"{names} = {step.name} of {step.operands}")
+            at += len(step.results)
+        return "\n".join([*lines, f"returns {self.outputs}"])
+
+
+# How much a result may differ: as much as disturbing every float in between by a few units in the last place does.
+
+_amounts: list = []
+_UNITS = {"float64": 2.0**-49, "float32": 2.0**-20}
+
+
+def disturbed(x):
+    """x, each of its floats changed by a few units in the last place while `disturbance` says so."""
+    name = str(x.dtype)
+    if not _amounts or name not in _UNITS or x.size == 0:
+        return x
+    signs = np.random.default_rng(x.size).choice([-1.0, 1.0], size=(2, *x.shape))
+    change = _amounts[0] * signs[0] + _amounts[1] * signs[1]
+    return x * (1 + _UNITS[name] * change).astype(x.dtype)
+
+
+@contextmanager
+def disturbance(amounts):
+    _amounts[:] = [amounts[0], amounts[1]]
+    try:
+        yield
+    finally:
+        _amounts.clear()
+
+
+QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+"""For XLA to compile fast, whatever the code is like."""
+
+
+def oracle(f: Callable) -> Callable:
+    """(arguments) -> (results by XLA, how much disturbances change them), compiled once."""
+
+    @partial(jax.jit, compiler_options=QUICK)
+    def with_amounts(amounts, *args):
+        with disturbance(amounts):
+            return jax.tree.leaves(f(*args))
+
+    def run(*args):
+        def at(*amounts):
+            return [np.asarray(x) for x in with_amounts(np.array(amounts, dtype=np.float64), *args)]
+
+        exact = at(0.0, 0.0)
+        others = [at(1.0, 0.0), at(0.0, 1.0), at(-1.0, 0.5)]
+        return exact, [sensitivity(x, [o[k] for o in others]) for k, x in enumerate(exact)]
+
+    return run
+
+
+def sensitivity(x: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
+    """The largest change at each place; infinite where a discrete result changes or a NaN comes or goes."""
+    if x.dtype.kind != "f":
+        return np.where(np.any([x != o for o in others], axis=0), np.inf, 0.0)
+    with np.errstate(all="ignore"):
+        change = np.max([np.abs(x - o) for o in others], axis=0)
+    same = np.all([(x == o) | (np.isnan(x) & np.isnan(o)) for o in others], axis=0)
+    return np.where(same, 0.0, np.where(np.isfinite(change), change, np.inf))
+
+
+TOLERANCE = {"float64": 1e-12, "float32": 1e-5}
+
+
+def check(found: np.ndarray, expected: np.ndarray, sensitive: np.ndarray, zero_times_nan: bool) -> None:
+    """Equal to the tolerance times the largest number; with `zero_times_nan`, 0 times NaN or infinity may be 0."""
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    if expected.dtype.kind != "f":
+        wrong = (found != expected) & (sensitive == 0)
+        assert not wrong.any(), (found[wrong], expected[wrong])
+        return
+    finite = np.isfinite(expected)
+    scale = np.max(np.abs(expected[finite]), initial=0.0)
+    # XLA takes subnormal numbers for zero.
+    allowed = TOLERANCE[str(expected.dtype)] * float(scale) + 16 * sensitive + float(np.finfo(expected.dtype).tiny)
+    with np.errstate(all="ignore"):
+        near = (found == expected) | (np.abs(found - expected) <= allowed) | (np.isnan(found) & np.isnan(expected))
+    near |= np.isinf(sensitive)
+    if zero_times_nan:
+        near |= np.isnan(expected)
+    assert near.all(), (found[~near], expected[~near], allowed[~near] if np.ndim(allowed) else allowed)
+
+
+def values(rng: np.random.Generator, spec: jax.ShapeDtypeStruct, special: bool) -> np.ndarray:
+    """BATCH arrays of a shape and type: with zeros, ties and, if `special`, the numbers that break formulas."""
+    shape, dtype = (BATCH, *spec.shape), np.dtype(spec.dtype)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, size=shape).astype(bool)
+    if dtype.kind == "f":
+        x = np.round(rng.normal(size=shape) * 8) / 8 + rng.choice([0, 1e-3], size=shape) * rng.normal(size=shape)
+        if special:
+            small = np.finfo(dtype).tiny ** 0.25
+            hard = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, small, np.sqrt(np.finfo(dtype).max), -1.0, 2.0])
+            x = np.where(rng.random(shape) < 0.5, rng.choice(hard, size=shape), x)
+        return x.astype(dtype)
+    info = np.iinfo(dtype)
+    x = rng.integers(max(-6, info.min), 7, size=shape).astype(dtype)
+    hard = np.array([info.min, info.max, 0, info.max // 2, dtype.itemsize * 8], dtype=dtype)
+    return np.where(rng.random(shape) < (0.4 if special else 0.1), rng.choice(hard, size=shape), x)
+
+
+def quantised(x):
+    """Floats on a grid, so that what is discontinuous does not depend on the last digit."""
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    return jax.lax.stop_gradient(jnp.round(jnp.clip(x, -1e4, 1e4) * 16 + 0.3183) / 16)

@@ -1,0 +1,137 @@
+"""Every function of the engine, with its first and second derivatives, natively against XLA."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import hybridsim as hs
+from gradients import mechanisms
+from hybridsim import native
+from physics import mechanisms as random_mechanisms
+
+from .programs import QUICK
+
+FUNCTIONS = {
+    "forward_kinematics": lambda m, q, qd, u: hs.forward_kinematics(m, q),
+    "jacobian": lambda m, q, qd, u: hs.jacobian(m, q, m.topology.link_names[-1], point=jnp.array([0.1, -0.2, 0.3])),
+    "forward_dynamics": lambda m, q, qd, u: hs.forward_dynamics(m, q, qd, jnp.sin(qd)),
+    "inverse_dynamics": lambda m, q, qd, u: hs.inverse_dynamics(m, q, qd, jnp.cos(qd)),
+    "bias_force": lambda m, q, qd, u: hs.bias_force(m, q, qd),
+    "mass_matrix": lambda m, q, qd, u: hs.mass_matrix(m, q),
+    "energy": lambda m, q, qd, u: hs.energy(m, q, qd),
+    "momentum": lambda m, q, qd, u: hs.momentum(m, q, qd),
+    "centre_of_mass": lambda m, q, qd, u: hs.centre_of_mass(m, q),
+    "configuration_rate": lambda m, q, qd, u: hs.configuration_rate(m, q, qd),
+    "passive_forces": lambda m, q, qd, u: hs.passive_forces(m, q, qd),
+    "acceleration": lambda m, q, qd, u: hs.acceleration(m, (q, qd), u),
+    "semi-implicit step": lambda m, q, qd, u: hs.step(m, (q, qd), u, dt=1e-2),
+    "implicit step": lambda m, q, qd, u: hs.step(m, (q, qd), u, dt=1e-2, integrator=hs.ImplicitDamping()),
+    "Runge-Kutta step": lambda m, q, qd, u: hs.step(m, (q, qd), u, dt=1e-2, integrator=hs.RungeKutta4()),
+    "rollout": lambda m, q, qd, u: hs.rollout(m, (q, qd), jnp.stack([u, -u, 0.5 * u]), dt=1e-2),
+}
+
+
+def numbers(tree) -> jax.Array:
+    """All floats of a tree in one array."""
+    leaves = [x for x in jax.tree.leaves(tree) if eqx.is_inexact_array(x)]
+    return jnp.concatenate([jnp.zeros(0), *(jnp.ravel(x) for x in leaves)])
+
+
+def derivatives(f, second: bool):
+    """f's numbers, its derivative in a direction, a gradient, and a Hessian with respect to the motion."""
+
+    def all_of_them(model, q, qd, u):
+        physical, rest = eqx.partition(model, eqx.is_inexact_array)
+
+        def g(physical, q, qd, u):
+            return numbers(f(eqx.combine(physical, rest), q, qd, u))
+
+        def loss(*args):
+            return jnp.sum(jnp.sin(g(*args)))
+
+        at = (physical, q, qd, u)
+        direction = jax.tree.map(lambda x: jnp.cos(3 * jnp.arange(x.size, dtype=x.dtype)).reshape(x.shape), at)
+        value, tangent = jax.jvp(g, at, direction)
+        results = {"value": value, "tangent": tangent, "gradient": jax.grad(loss, argnums=(0, 1, 2, 3))(*at)}
+        if second:
+            results["jacobian"] = jax.jacfwd(g, argnums=1)(*at)
+            results["hessian"] = jax.hessian(loss, argnums=(1, 2))(*at)
+        return results
+
+    return all_of_them
+
+
+def assert_agree(f, *args) -> None:
+    """To 1e-12 of the largest number of each of the results (the values, the whole gradient ...).
+
+    Derivatives that are zero but for rounding, as of a constant mass matrix, are measured by the values.
+    """
+    found = native.jit(f)(*args)
+    arrays, rest = eqx.partition(args, eqx.is_array)
+    by_xla = jax.jit(lambda a: f(*eqx.combine(a, rest)), compiler_options=QUICK)
+    expected = by_xla(arrays)
+    assert found.keys() == expected.keys()
+    least = np.max(np.abs(expected["value"]), initial=0.0)
+    for name in expected:
+        x, y = (np.asarray(numbers(result[name])) for result in (expected, found))
+        assert np.isfinite(x).all()
+        np.testing.assert_allclose(y, x, rtol=0, atol=1e-12 * np.max(np.abs(x), initial=least), err_msg=name)
+
+
+def most_are_slow(*quick: str) -> list:
+    """All functions; those not named here only where there is time."""
+    return [pytest.param(name, marks=() if name in quick else pytest.mark.slow) for name in FUNCTIONS]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_hinge(name):
+    assert_agree(derivatives(FUNCTIONS[name], second=False), *mechanisms.moving(mechanisms.hinge()).values())
+
+
+@pytest.mark.parametrize("name", most_are_slow("energy", "inverse_dynamics"))
+def test_a_hinge_to_second_order(name):
+    assert_agree(derivatives(FUNCTIONS[name], second=True), *mechanisms.moving(mechanisms.hinge()).values())
+
+
+@pytest.mark.parametrize("name", most_are_slow("acceleration"))
+def test_a_gripper_with_copied_joints(name):
+    assert_agree(derivatives(FUNCTIONS[name], second=False), *mechanisms.moving(mechanisms.gripper()).values())
+
+
+@pytest.mark.parametrize("name", most_are_slow("inverse_dynamics", "forward_kinematics"))
+def test_every_joint_kind(name):
+    assert_agree(derivatives(FUNCTIONS[name], second=False), *mechanisms.moving(mechanisms.everything()).values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("mechanism", [mechanisms.gripper, mechanisms.everything])
+def test_second_order(mechanism, name):
+    assert_agree(derivatives(FUNCTIONS[name], second=True), *mechanisms.moving(mechanism()).values())
+
+
+def test_actuators_at_their_limits():
+    args = mechanisms.moving(mechanisms.limited()).values()
+    assert_agree(derivatives(FUNCTIONS["acceleration"], second=False), *args)
+
+
+def random_mechanism(case) -> None:
+    model = hs.build(case.spec.links, case.spec.joints)
+    u = np.random.default_rng(case.seed).normal(size=model.nv)
+    for name in ("acceleration", "inverse_dynamics", "mass_matrix", "momentum"):
+        assert_agree(derivatives(FUNCTIONS[name], second=False), model, case.q, case.qd, u)
+
+
+@pytest.mark.parametrize("shape", [((-1, ("spherical",)), (0, ("planar", "prismatic")))])
+def test_a_random_mechanism(shape):
+    random_mechanism(random_mechanisms.Case(shape, seed=3, portable=False))
+
+
+@pytest.mark.slow
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(random_mechanisms.cases(max_links=5, portable=False))
+def test_many_random_mechanisms(case):
+    random_mechanism(case)
