@@ -2,7 +2,7 @@
 #   make demo      a two-link arm swings: energy drift, speed, a picture in out/demo
 #   make test      formatting, types, layers and the tests that take seconds
 #   make test-all  the slow tests too
-#   make bench     this engine beside MuJoCo and Pinocchio; writes benchmarks/RESULTS.md
+#   make bench     this engine beside jax.jit, MuJoCo, MJX, Pinocchio and TDS; writes benchmarks/RESULTS.md
 #   make lint      the checks of `make test` without the tests
 #   make format    sort imports and format all files
 
@@ -13,6 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
+BENCH := $(VENV)/.installed-bench
 
 .PHONY: demo test test-all bench lint format clean
 .DEFAULT_GOAL := test
@@ -26,7 +27,7 @@ test: lint
 test-all: lint
 	$(BIN)/pytest -m "slow or not slow"
 
-bench: $(DEV)
+bench: $(BENCH)
 	$(BIN)/python benchmarks/run.py
 
 lint: $(DEV)
@@ -57,4 +58,9 @@ $(RUN): pyproject.toml | $(BIN)/python
 $(DEV): pyproject.toml | $(BIN)/python
 	@echo "installing with the developers' tools into $(VENV), once; this takes minutes"
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $(RUN) $@
+
+$(BENCH): pyproject.toml | $(BIN)/python
+	@echo "installing with the benchmark's rivals into $(VENV), once; this takes minutes"
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	@touch $(RUN) $@

@@ -9,9 +9,11 @@ import mujoco.rollout
 import numpy as np
 import pinocchio
 
+STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
+
 
 class MuJoCo:
-    """Accelerations, and rollouts by MuJoCo's own C loop on one thread."""
+    """Accelerations, and rollouts by MuJoCo's own C loop."""
 
     def __init__(self, text: str):
         self.model = mujoco.MjModel.from_xml_string(text)
@@ -19,14 +21,16 @@ class MuJoCo:
         self.free = self.model.njnt > 0 and self.model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
 
     def set_state(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
-        """Our free velocity is angular then linear in the body; MuJoCo's is linear in the world, then angular."""
+        """Forces as ours: for a free joint angular, then linear in the body."""
         self.data.qpos[:] = q
-        self.data.qvel[:] = qd
-        self.data.qfrc_applied[:] = tau
-        if self.free:
-            R = _rotation(q)
-            self.data.qvel[:6] = np.concatenate([R @ qd[3:6], qd[:3]])
-            self.data.qfrc_applied[:6] = np.concatenate([R @ tau[3:6], tau[:3]])
+        self.data.qvel[:] = self.velocity(q, qd)
+        self.data.qfrc_applied[:] = self.velocity(q, tau)
+
+    def velocity(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Our free velocity is angular then linear in the body; MuJoCo's is linear in the world, then angular."""
+        if not self.free:
+            return qd
+        return np.concatenate([_rotation(q) @ qd[3:6], qd[:3], qd[6:]])
 
     def accelerations(self) -> np.ndarray:
         """In our order. The world's rate of velocity is R (a + w x v) of the body's."""
@@ -40,12 +44,22 @@ class MuJoCo:
     def forward(self) -> Callable[[], None]:
         return lambda: mujoco.mj_forward(self.model, self.data)
 
-    def rollout(self, steps: int) -> Callable[[], np.ndarray]:
-        kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
-        start = np.zeros(mujoco.mj_stateSize(self.model, kind))
-        mujoco.mj_getState(self.model, self.data, start, kind)
-        self.data.qfrc_applied[:] = 0
-        return lambda: mujoco.rollout.rollout(self.model, self.data, start[None], nstep=steps)[0]
+    def rollout(self, q: np.ndarray, qd: np.ndarray, steps: int, threads: int = 1) -> Callable[[], np.ndarray]:
+        """Positions after each step, from one state or from one a row. What it writes is allocated once."""
+        q, qd = np.atleast_2d(q), np.atleast_2d(qd)
+        start = np.zeros((len(q), mujoco.mj_stateSize(self.model, STATE)))
+        for row, q_row, qd_row in zip(start, q, qd, strict=True):
+            self.set_state(q_row, qd_row, np.zeros(self.model.nv))
+            mujoco.mj_getState(self.model, self.data, row, STATE)
+        states = np.zeros((len(q), steps, start.shape[1]))
+        data = [mujoco.MjData(self.model) for _ in range(threads)]
+        options = {"nstep": steps, "state": states, "persistent_pool": threads > 1}
+
+        def run() -> np.ndarray:
+            mujoco.rollout.rollout(self.model, data, start, **options)
+            return states[:, :, 1 : 1 + self.model.nq]
+
+        return run
 
 
 class Pinocchio:

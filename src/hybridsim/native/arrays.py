@@ -15,6 +15,8 @@ SMALL = 2048
 """Arrays with more numbers than this stay in memory."""
 STAY = 64
 """Arrays that are computed in memory stay there if they have more numbers than this."""
+BLOCK = 16
+"""How many parts long folds are made of, and these again."""
 
 
 @dataclass(eq=False)
@@ -186,6 +188,35 @@ class Arrays:
         self.g.current.items.append(loop)
         loop.results = [self.g.fresh("result", self.g.types[v], self.g.current) for v in initial]
         return loop.results
+
+    def fold(
+        self,
+        count: int,
+        leaf: int,
+        part: Callable[[int, int], list[int]],
+        combine: Callable[[list[int], list[int]], list[int]],
+        start: list[int],
+        first: int | None = None,
+    ) -> list[int]:
+        """part(first, n), a fold of n <= leaf terms, for all parts of `count` terms, combined.
+
+        Parts are put together in blocks, these in larger blocks and so on: a sum has an error like the logarithm of
+        the number of its terms (Higham 1993, "The accuracy of floating point summation").
+        """
+        first = self.s.index(0) if first is None else first
+        if count <= leaf:
+            return part(first, count)
+        size = leaf
+        while size * BLOCK < count:
+            size *= BLOCK
+        turns, rest = divmod(count, size)
+
+        def block(i: int, n: int = size) -> list[int]:
+            begin = self.s.add(first, self.s.mul(i, self.s.index(size)))
+            return self.fold(n, leaf, part, combine, start, begin)
+
+        total = block(self.s.index(0)) if turns == 1 else self.loop(turns, lambda i, c: combine(c, block(i)), start)
+        return combine(total, block(self.s.index(turns), rest)) if rest else total
 
     def loop_between(
         self,

@@ -45,7 +45,7 @@ class Emitter(ValueEmitter):
         write("  ret void")
         constants = [self.constant_array(b) for b in self.g.buffers if b.kind == "constant"]
         head = f"define internal void @{name}(ptr noalias %in, ptr noalias %out, ptr noalias %ws) nounwind {{\nentry:"
-        return "\n".join([*constants, *sorted(self.declared), head, *self.lines, "}"])
+        return "\n".join([*constants, *sorted(self.declared), head, *self.lines, "}", *self.tags()])
 
     def region(self, region: Region) -> None:
         live = self.facts.live

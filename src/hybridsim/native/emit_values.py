@@ -32,6 +32,7 @@ class ValueEmitter:
         self.lanes = lanes
         self.lines: list[str] = []
         self.declared: set[str] = set()
+        self.tagged: set[int] = set()
         self.block = "entry"
         self.rename: dict[int, int] = {}
         self.rename_text: dict[int, str] = {}
@@ -125,6 +126,22 @@ class ValueEmitter:
         memory = root(buffer)
         return f"@c{memory.index}" if memory.kind == "constant" else f"%b{memory.index}"
 
+    def tag(self, buffer: Buffer) -> str:
+        """Says to LLVM that different buffers are different memory, so that it need not keep their order."""
+        memory = root(buffer)
+        self.tagged.add(memory.index)
+        return f", !tbaa !{2 * memory.index + 2}"
+
+    def tags(self) -> list[str]:
+        """The nodes of metadata that `tag` refers to: a type of its own for each buffer."""
+        if not self.tagged:
+            return []
+        lines = ['!0 = !{!"hybridsim"}']
+        for k in sorted(self.tagged):
+            lines.append(f'!{2 * k + 1} = !{{!"buffer {k}", !0, i64 0}}')
+            lines.append(f"!{2 * k + 2} = !{{!{2 * k + 1}, !{2 * k + 1}, i64 0}}")
+        return lines
+
     def interleaved(self, buffer: Buffer) -> bool:
         memory = root(buffer)
         return (
@@ -143,7 +160,7 @@ class ValueEmitter:
         else:
             shape = self.vector(T) if self.interleaved(buffer) else T
             at = self.define("ptr", f"getelementptr inbounds {shape}, ptr {self.base(buffer)}, i64 {self.ref(place)}")
-            text = self.define(shape, f"load {shape}, ptr {at}, align {buffer.type.bits // 8 or 1}")
+            text = self.define(shape, f"load {shape}, ptr {at}, align {buffer.type.bits // 8 or 1}{self.tag(buffer)}")
         if buffer.type == BOOL:
             self.lines.append(f"  %v{value} = trunc {shape} {text} to {shape.replace('i8', 'i1')}")
         else:
@@ -153,7 +170,7 @@ class ValueEmitter:
         result = "poison"
         for lane in range(self.lanes):
             at = self.lane_address(buffer, T, places, lane)
-            one = self.define(T, f"load {T}, ptr {at}")
+            one = self.define(T, f"load {T}, ptr {at}{self.tag(buffer)}")
             result = self.define(self.vector(T), f"insertelement {self.vector(T)} {result}, {T} {one}, i64 {lane}")
         return result
 
@@ -177,9 +194,9 @@ class ValueEmitter:
         at = self.define("ptr", f"getelementptr inbounds {shape}, ptr {self.base(buffer)}, i64 {self.ref(place)}")
         align = buffer.type.bits // 8 or 1
         if mask is not None:
-            old = self.define(shape, f"load {shape}, ptr {at}, align {align}")
+            old = self.define(shape, f"load {shape}, ptr {at}, align {align}{self.tag(buffer)}")
             text = self.define(shape, f"select <L x i1> {mask}, {shape} {text}, {shape} {old}")
-        self.lines.append(f"  store {shape} {text}, ptr {at}, align {align}")
+        self.lines.append(f"  store {shape} {text}, ptr {at}, align {align}{self.tag(buffer)}")
 
     def store_each_lane(self, buffer: Buffer, T: str, places: str, text: str, mask: str | None) -> None:
         for lane in range(self.lanes):
@@ -187,9 +204,9 @@ class ValueEmitter:
             one = self.define(T, f"extractelement {self.vector(T)} {text}, i64 {lane}")
             if mask is not None:
                 mine = self.define("i1", f"extractelement <L x i1> {mask}, i64 {lane}")
-                old = self.define(T, f"load {T}, ptr {at}")
+                old = self.define(T, f"load {T}, ptr {at}{self.tag(buffer)}")
                 one = self.define(T, f"select i1 {mine}, {T} {one}, {T} {old}")
-            self.lines.append(f"  store {T} {one}, ptr {at}")
+            self.lines.append(f"  store {T} {one}, ptr {at}{self.tag(buffer)}")
 
     # Arithmetic
 

@@ -12,6 +12,9 @@ IDENTITY_QUATERNION = np.array([1.0, 0.0, 0.0, 0.0])
 
 _NEXT = np.array([1, 2, 0])
 _LAST = np.array([2, 0, 1])
+# [[0, -z, y], [z, 0, -x], [-y, x, 0]]
+_SKEW_ENTRIES = np.array([0, 2, 1, 2, 0, 0, 1, 0, 0])
+_SKEW_SIGNS = np.array([0, -1, 1, 1, 0, -1, -1, 1, 0])
 
 
 def cross(a: Vector3, b: Vector3) -> Vector3:
@@ -21,9 +24,7 @@ def cross(a: Vector3, b: Vector3) -> Vector3:
 
 def skew(a: Vector3) -> Matrix3:
     """The matrix a^ with a^ b = a x b."""
-    zero = jnp.zeros_like(a[..., 0])
-    x, y, z = a[..., 0], a[..., 1], a[..., 2]
-    flat = jnp.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1)
+    flat = pick(a, _SKEW_ENTRIES, -1) * _SKEW_SIGNS.astype(a.dtype)
     return flat.reshape(*a.shape[:-1], 3, 3)
 
 

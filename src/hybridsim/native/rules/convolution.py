@@ -55,14 +55,16 @@ def _convolution(low, eqn, signal, kernel):
         return total
 
     def looped(indices):
-        def inner(shape, chosen, total):
+        def inner(shape, chosen):
             if not shape:
-                return s.add(total, product(indices, chosen))
+                return product(indices, chosen)
             if shape[0] == 1:
-                return inner(shape[1:], (*chosen, s.index(0)), total)
-            return low.a.loop(shape[0], lambda i, c: [inner(shape[1:], (*chosen, i), c[0])], [total])[0]
+                return inner(shape[1:], (*chosen, s.index(0)))
+            return low.a.loop(
+                shape[0], lambda i, c: [s.add(c[0], inner(shape[1:], (*chosen, i)))], [s.const(0, type)]
+            )[0]
 
-        return inner(turns, (), s.const(0, type))
+        return inner(turns, ())
 
     if 0 in turns or 0 in signal.shape or size_of(aval.shape) == 0:
         return [low.result(aval.shape, type, lambda indices: s.const(0, type), ())]

@@ -1,15 +1,17 @@
 """Products of matrices: small ones written out, others as loops.
 
-The order of every sum is kept, so what can be computed at once are several sums: the inner loop runs over results that
-lie together in memory, or, where the operand does not lie so, over a few sums side by side.
+The order of every sum is the same for any number of lanes, so what can be computed at once are several sums: the inner
+loop runs over results that lie together in memory, or, where the operand does not lie so, over a few sums side by side.
+Long sums are made of blocks, see `Arrays.fold`.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import SMALL, Array, Lazy, Memory, Small, Stored, size_of
+from ..arrays import BLOCK, SMALL, Array, Lazy, Memory, Small, Stored, size_of
 from ..types import Type, type_of
+from .reductions import fold_line
 
 UNROLL = 1024
 """Products of scalars with more multiplications than this are loops."""
@@ -137,7 +139,9 @@ def _looped(low, left: Operand, right: Operand, shape, type: Type) -> Array:
     rows = rows if isinstance(rows, Stored) else low.a.stored(rows)
     together = (*right.batch, *right.contracted, *right.free)
     out = Memory(low.a, type, (B, I, J))
-    if together == tuple(range(len(right.array.shape))) or I >= 4:
+    if I == J == 1:
+        _one_by_one(low, rows, low.a.stored(right.flat(low, together, (B, K))), out)
+    elif together == tuple(range(len(right.array.shape))) or I >= 4:
         _by_rows(low, rows, low.a.stored(right.flat(low, together, (B, K, J))), out)
     else:
         columns = right.flat(low, (*right.batch, *right.free, *right.contracted), (B, J, K))
@@ -151,38 +155,65 @@ def _looped(low, left: Operand, right: Operand, shape, type: Type) -> Array:
     return Stored(shape, type, low.a.stored(turned).buffer, low.s)
 
 
+def _one_by_one(low, rows: Stored, columns: Stored, out: Memory) -> None:
+    s, zero, type = low.s, low.s.index(0), out.type
+
+    def sum_of(place):
+        (b,) = place
+
+        def product(k):
+            return s.mul(s.cast(rows.element((b, zero, k)), type), s.cast(columns.element((b, k)), type))
+
+        out[b, zero, zero] = fold_line(low, rows.shape[-1], product, type, True, s.const(0, type), s.add)
+
+    low.a.nest(out.shape[:1], sum_of)
+
+
 def _by_rows(low, rows: Stored, matrix: Stored, out: Memory) -> None:
     """A row of results is the sum of rows of the matrix; several are added in one pass."""
     s, (B, I, J), K = low.s, out.shape, rows.shape[-1]
     type = out.type
 
-    def add(b, i, first: int, count: int, start: bool) -> None:
-        terms = [s.add(first, s.index(u)) for u in range(count)]
-        factors = [s.cast(rows.element((b, i, k)), type) for k in terms]
-
-        def column(j, _):
-            total = s.const(0, type) if start else out[b, i, j]
-            for k, factor in zip(terms, factors, strict=True):
-                total = s.add(total, s.mul(factor, s.cast(matrix.element((b, k, j)), type)))
-            out[b, i, j] = total
-            return []
-
-        low.a.loop(J, column) if J > 1 else column(s.index(0), [])
+    def each_column(body) -> None:
+        low.a.loop(J, lambda j, _: body(j) or []) if J > 1 else body(s.index(0))
 
     def row(place):
         b, i = place
-        head = min(K, TERMS)
-        add(b, i, s.index(0), head, start=True)
-        passes, rest = divmod(K - head, TERMS)
-        if passes:
 
-            def turn(p, _):
-                add(b, i, s.add(s.mul(p, s.index(TERMS)), s.index(head)), TERMS, start=False)
-                return []
+        def products(first: int, count: int, j: int) -> int:
+            total = s.const(0, type)
+            for u in range(count):
+                k = s.add(first, s.index(u))
+                factors = rows.element((b, i, k)), matrix.element((b, k, j))
+                total = s.add(total, s.mul(*(s.cast(x, type) for x in factors)))
+            return total
 
-            low.a.loop(passes, turn) if passes > 1 else turn(s.index(0), [])
-        if rest:
-            add(b, i, s.index(K - rest), rest, start=False)
+        def collect(first: int, count: int, target: Memory, at: tuple[int, ...]) -> None:
+            """The sum of some terms in a row of memory: blocks of blocks of terms, as by `Arrays.fold`."""
+            size = TERMS
+            while size * BLOCK < count:
+                size *= BLOCK
+            turns, rest = divmod(count, size)
+
+            def add(p: int, n: int = size) -> None:
+                begin = s.add(first, s.mul(p, s.index(size)))
+                if n > TERMS:
+                    part = Memory(low.a, type, (J,))
+                    collect(begin, n, part, ())
+                each_column(lambda j: put(j, s.add(target[(*at, j)], part[j,] if n > TERMS else products(begin, n, j))))
+
+            def put(j: int, value: int) -> None:
+                target[(*at, j)] = value
+
+            head = min(count, TERMS) if size == TERMS else 0
+            each_column(lambda j: put(j, products(first, head, j)))
+            done = 1 if head else 0
+            if turns > done:
+                low.a.loop(turns - done, lambda p, _: add(s.add(p, s.index(done))) or [])
+            if rest and turns:
+                add(s.index(turns), rest)
+
+        collect(s.index(0), K, out, (b, i))
 
     low.a.nest((B, I), row)
 
@@ -194,17 +225,23 @@ def _side_by_side(low, rows: Stored, columns: Stored, out: Memory) -> None:
 
     def sums(b, i, first: int, count: int) -> None:
         places = [s.add(first, s.index(u)) for u in range(count)]
+        zeros = [s.const(0, type)] * count
 
-        def turn(k, totals):
-            x = s.cast(rows.element((b, i, k)), type)
-            return [
-                s.add(total, s.mul(x, s.cast(columns.element((b, j, k)), type)))
-                for total, j in zip(totals, places, strict=True)
-            ]
+        def part(begin, n):
+            def turn(i_k, totals):
+                k = s.add(begin, i_k)
+                x = s.cast(rows.element((b, i, k)), type)
+                return [
+                    s.add(total, s.mul(x, s.cast(columns.element((b, j, k)), type)))
+                    for total, j in zip(totals, places, strict=True)
+                ]
 
-        start = [s.const(0, type)] * count
-        totals = low.a.loop(K, turn, start) if K > 1 else turn(s.index(0), start)
-        for j, total in zip(places, totals, strict=True):
+            return low.a.loop(n, turn, zeros) if n > 1 else turn(s.index(0), zeros)
+
+        def plus(some, others):
+            return [s.add(x, y) for x, y in zip(some, others, strict=True)]
+
+        for j, total in zip(places, low.a.fold(K, BLOCK, part, plus, zeros), strict=True):
             out[b, i, j] = total
 
     def row(place):

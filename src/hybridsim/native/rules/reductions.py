@@ -2,8 +2,11 @@
 
 import numpy as np
 
-from ..arrays import FROM_MEMORY, Small, Stored, size_of
+from ..arrays import BLOCK, FROM_MEMORY, Lazy, Small, Stored, size_of
 from ..types import BOOL, type_of
+
+SIDE_BY_SIDE = 8
+"""Folds at once; a power of two."""
 
 
 def _combine(name):
@@ -60,32 +63,91 @@ def reduce_array(low, x, name, axes, out_shape, type):
                 total = fold(s, total, value)
             out.append(total)
         return Small(np.array(out, dtype=np.int64).reshape(out_shape), type)
-    return reduce_large(low, x, axes, out_shape, type, start, lambda total, v, _: fold(s, total, v))
-
-
-def reduce_large(low, x, axes, out_shape, type, start, fold):
-    """Loops over the reduced axes inside loops over the others; few results are scalars, many are memory."""
-
-    def total(outer):
-        def inner(shape, chosen, value):
-            if not shape:
-                rest = iter(outer)
-                indices = tuple(chosen[axes.index(d)] if d in axes else next(rest) for d in range(len(x.shape)))
-                return fold(value, low.a.at(x, indices), chosen)
-            if shape[0] == 1:
-                return inner(shape[1:], (*chosen, low.s.index(0)), value)
-            return low.a.loop(shape[0], lambda i, c: [inner(shape[1:], (*chosen, i), c[0])], [value])[0]
-
-        return inner([x.shape[d] for d in axes], (), start)
-
     if size_of(out_shape) <= 16:
         ids = np.empty(out_shape, dtype=np.int64)
         for place in np.ndindex(*out_shape):
-            ids[place] = total(tuple(low.s.index(i) for i in place))
+            ids[place] = _folded(low, x, axes, tuple(s.index(i) for i in place), start, fold)
         return Small(ids, type)
     out = low.g.buffer(type, size_of(out_shape))
-    low.a.fill(out, out_shape, total)
-    return Stored(out_shape, type, out, low.s)
+    low.a.fill(out, out_shape, lambda outer: _folded(low, x, axes, outer, start, fold))
+    return Stored(out_shape, type, out, s)
+
+
+def _folded(low, x, axes, outer, start, fold):
+    """The fold over the reduced axes, at a place along the others."""
+    kept = [d for d in range(len(x.shape)) if d not in axes]
+    if isinstance(x, Stored) and list(axes) == list(range(len(kept), len(x.shape))):  # they lie together, as one
+        x = Stored((*(x.shape[d] for d in kept), size_of(tuple(x.shape[d] for d in axes))), x.type, x.buffer, low.s)
+        axes = (len(kept),)
+    if not axes:
+        return low.a.at(x, outer)
+    axes = sorted(axes)
+
+    def along(k, place):
+        """The fold over the axes from number k on; those before are at `place`."""
+
+        def at(i):
+            if k == len(axes) - 1:
+                return low.a.at(x, tuple({**place, axes[k]: i}[d] for d in range(len(x.shape))))
+            return along(k + 1, {**place, axes[k]: i})
+
+        if k == len(axes) - 1:
+            return fold_line(low, x.shape[axes[k]], at, x.type, is_light(x), start, lambda a, b: fold(low.s, a, b))
+        return _outer(low, x.shape[axes[k]], at, start, lambda a, b: fold(low.s, a, b))
+
+    return along(0, dict(zip(kept, outer, strict=True)))
+
+
+def _outer(low, n, at, start, fold):
+    def part(first, count):
+        if count == 1:
+            return [at(first)]
+        return low.a.loop(count, lambda i, c: [fold(c[0], at(low.s.add(first, i)))], [start])
+
+    return low.a.fold(n, BLOCK, part, lambda a, b: [fold(a[0], b[0])], [start])[0]
+
+
+def is_light(x) -> bool:
+    """Whether reading an entry computes nothing."""
+    return not isinstance(x, Lazy) or x.cheap
+
+
+def fold_line(low, n, at, type, light, start, fold):
+    """at(0), ..., at(n - 1) folded, several folds side by side: the processor need not wait for one to begin the next.
+
+    Entries that must be computed first are written to memory, a piece at a time, so that LLVM can compute several at
+    once.
+    """
+    s = low.s
+
+    def part(first, count):
+        def entry(i):
+            return at(s.add(first, i))
+
+        if count < 2 * SIDE_BY_SIDE:
+            return low.a.loop(count, lambda i, c: [fold(c[0], entry(i))], [start]) if count > 1 else [entry(s.index(0))]
+        if light:
+            read = entry
+        else:
+            piece = low.a.stored(Lazy((count,), type, lambda i: entry(i[0])))
+
+            def read(i):
+                return piece.element((i,))
+
+        turns, rest = divmod(count, SIDE_BY_SIDE)
+
+        def turn(i, totals):
+            begin = s.mul(i, s.index(SIDE_BY_SIDE))
+            return [fold(total, read(s.add(begin, s.index(u)))) for u, total in enumerate(totals)]
+
+        totals = list(low.a.loop(turns, turn, [start] * SIDE_BY_SIDE))
+        for u in range(rest):
+            totals[u] = fold(totals[u], read(s.index(turns * SIDE_BY_SIDE + u)))
+        while len(totals) > 1:
+            totals = [fold(a, b) for a, b in zip(totals[::2], totals[1::2], strict=True)]
+        return totals
+
+    return low.a.fold(n, SIDE_BY_SIDE * BLOCK, part, lambda a, b: [fold(a[0], b[0])], [start])[0]
 
 
 REDUCTIONS = {
