@@ -44,9 +44,11 @@ def test_gradient_of_a_rollout_as_c(tmp_path):
     q = np.array([0.3, -0.4])
     source = compiled.lower(q, model).c_source("gradient")
     assert "alloc" not in source
+    assert "in[0]: double[2]" in source
+    assert "out[0]: double[2]" in source
     out = np.zeros(2)
     run_c(source, "gradient", [np.asarray(x, dtype=float) for x in jax.tree.leaves((q, model))], [out], tmp_path)
-    np.testing.assert_allclose(out, compiled(q, model), rtol=1e-12)
+    np.testing.assert_array_equal(out, compiled(q, model))
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
@@ -59,4 +61,22 @@ def test_control_flow_and_integers_as_c(tmp_path):
     out = [np.zeros(3), np.zeros((), dtype=np.int64), np.zeros(3, dtype=bool)]
     run_c(native.jit(f).lower(x, i).c_source("f"), "f", [x, i], out, tmp_path)
     for found, expected in zip(out, native.jit(f)(x, i), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-14)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+def test_elementary_functions_and_memory_as_c(tmp_path):
+    """Everything to the last bit: C computes the same operations in the same order."""
+
+    def f(x, table):
+        y = jnp.sin(x) * jnp.exp(-jnp.abs(x)) + jnp.tanh(x) ** 3 / (1 + jnp.sqrt(jnp.abs(x))) + jnp.arctan2(x, 2.0)
+        z = jnp.cumsum(table, axis=1) @ jnp.resize(y, 40)
+        return y, z, table[jnp.argmax(z)].astype(jnp.float32) * 3, jnp.log1p(jnp.abs(z)) ** 0.3
+
+    rng = np.random.default_rng(1)
+    arrays = [rng.normal(size=7), rng.normal(size=(30, 40))]
+    expected = native.jit(f)(*arrays)
+    out = [np.zeros_like(x) for x in expected]
+    run_c(native.jit(f).lower(*arrays).c_source("f"), "f", arrays, out, tmp_path)
+    for found, wanted in zip(out, expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)

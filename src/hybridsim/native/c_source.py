@@ -94,11 +94,19 @@ class _Writer:
                 self.workspace += (b.size * np.dtype(b.type.dtype).itemsize + 63) // 64 * 64
         self.region(self.g.top)
         tables = [self.table(b) for b in self.g.buffers if b.kind == "constant"]
+        arrays = [
+            f"   {kind}[{k}]: {_ctype(b.type)}[{b.size}]"
+            for kind, buffers in (("in", self.program.inputs), ("out", self.program.outputs))
+            for k, b in enumerate(buffers)
+        ]
         signature = f"void {name}(const void *const *in, void *const *out, void *workspace)"
         head = [
             _PRELUDE.format(),
             f"#define {name.upper()}_WORKSPACE {max(self.workspace, 1)}",
             *tables,
+            "\n".join(
+                ["/* Arrays in C order:", *arrays, "   and as many bytes of workspace as the number above says. */"]
+            ),
             f"{signature} {{",
         ]
         unused = ["  (void)in; (void)out; (void)workspace;"]
