@@ -12,8 +12,8 @@ import jax
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 
-from hybridsim.native.build import build, build_batch
 from hybridsim.native.compile import pointer
+from hybridsim.native.function import Function
 
 from .program_strategy import cases
 from .programs import BATCH, values
@@ -49,7 +49,8 @@ class Guarded:
 
 def run(closed, arguments, batch: bool, lanes: int, shared: tuple[bool, ...], at_end: bool, missing: int = 0) -> None:
     """One call in guarded memory; `missing` bytes of the outputs are not there."""
-    kernel = build_batch(closed, 2, lanes, shared) if batch else build(closed, 2)
+    function = Function.of(closed)
+    kernel = function.kernel(shared, lanes) if batch else function.kernel()
     inputs = []
     for x in arguments:
         inputs.append(Guarded(x.nbytes, at_end))

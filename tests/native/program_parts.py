@@ -67,7 +67,7 @@ WRITES = {
     "set": lambda x, i, v: x.at[i].set(v),
     "set clip": lambda x, i, v: x.at[i].set(v, mode="clip"),
     "add": lambda x, i, v: x.at[i].add(v),
-    "multiply": lambda x, i, v: x.at[i].multiply(v),
+    "multiply": lambda x, i, v: lax.stop_gradient(x).at[i].multiply(lax.stop_gradient(v)),  # JAX has no derivative
     "min": lambda x, i, v: x.at[i].min(v),
     "max": lambda x, i, v: x.at[i].max(v),
     "add drop": lambda x, i, v: x.at[i].add(v, mode="drop"),

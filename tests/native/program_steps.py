@@ -204,7 +204,8 @@ def structure(draw, pool):
         strides = [draw(st.integers(1, 3)) for _ in shape]
         return f"slice {start} {limit} {strides}", lambda x: lax.slice(x, start, limit, strides), (i,)
     if name == "pad":
-        config = [(draw(st.integers(-1, 2)), draw(st.integers(-1, 2)), draw(st.integers(0, 2))) for _ in shape]
+        ends = [st.integers(-1 if n > 1 else 0, 2) for n in shape]
+        config = [(draw(end), draw(end), draw(st.integers(0, 2))) for end in ends]
         number = draw(st.sampled_from([0, 1]))
         return f"pad {config}", lambda x: lax.pad(x, jnp.asarray(number).astype(x.dtype), config), (i,)
     if name == "broadcast":

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 import hybridsim as hs
 from gradients import mechanisms
 from hybridsim import native
+from hybridsim.model import WORLD
 from physics import mechanisms as random_mechanisms
 
 from .programs import QUICK
@@ -81,34 +82,39 @@ def assert_agree(f, *args) -> None:
         np.testing.assert_allclose(y, x, rtol=0, atol=1e-12 * np.max(np.abs(x), initial=least), err_msg=name)
 
 
-def most_are_slow(*quick: str) -> list:
-    """All functions; those not named here only where there is time."""
-    return [pytest.param(name, marks=() if name in quick else pytest.mark.slow) for name in FUNCTIONS]
+def small() -> hs.Model:
+    """A free, a revolute, a prismatic and a spherical joint and one that copies another, in as few bodies as can be."""
+    link = {"mass": 1.3, "com": (0.1, -0.05, 0.07), "inertia": mechanisms.INERTIA}
+    joint = {"position": (0.1, 0.2, -0.3), "axis": (0.5, -1.0, 1.5), **mechanisms.PASSIVE}
+    joints = [
+        hs.Joint("free", "free", WORLD, "trunk"),
+        hs.Joint("hinge", "revolute", "trunk", "arm", **joint),
+        hs.Joint("slide", "prismatic", "trunk", "arm", **joint, mimic=hs.Mimic("hinge", ratio=0.4, offset=-0.1)),
+        hs.Joint("ball", "spherical", WORLD, "bob", **joint),
+    ]
+    return hs.build([hs.Link(name, **link) for name in ("trunk", "arm", "bob")], joints, timestep=1e-3)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_hinge(name):
-    assert_agree(derivatives(FUNCTIONS[name], second=False), *mechanisms.moving(mechanisms.hinge()).values())
+def test_values_and_first_derivatives(name):
+    assert_agree(derivatives(FUNCTIONS[name], second=False), *mechanisms.moving(small()).values())
 
 
-@pytest.mark.parametrize("name", most_are_slow("energy", "inverse_dynamics"))
-def test_a_hinge_to_second_order(name):
+@pytest.mark.parametrize("name", ["forward_dynamics", "semi-implicit step"])
+def test_second_derivatives(name):
     assert_agree(derivatives(FUNCTIONS[name], second=True), *mechanisms.moving(mechanisms.hinge()).values())
-
-
-@pytest.mark.parametrize("name", most_are_slow("acceleration"))
-def test_a_gripper_with_copied_joints(name):
-    assert_agree(derivatives(FUNCTIONS[name], second=False), *mechanisms.moving(mechanisms.gripper()).values())
-
-
-@pytest.mark.parametrize("name", most_are_slow("inverse_dynamics", "forward_kinematics"))
-def test_every_joint_kind(name):
-    assert_agree(derivatives(FUNCTIONS[name], second=False), *mechanisms.moving(mechanisms.everything()).values())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("mechanism", [mechanisms.gripper, mechanisms.everything])
+@pytest.mark.parametrize("mechanism", [mechanisms.hinge, mechanisms.gripper, mechanisms.everything])
+def test_first_order(mechanism, name):
+    assert_agree(derivatives(FUNCTIONS[name], second=False), *mechanisms.moving(mechanism()).values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("mechanism", [mechanisms.hinge, small, mechanisms.gripper, mechanisms.everything])
 def test_second_order(mechanism, name):
     assert_agree(derivatives(FUNCTIONS[name], second=True), *mechanisms.moving(mechanism()).values())
 
@@ -125,6 +131,7 @@ def random_mechanism(case) -> None:
         assert_agree(derivatives(FUNCTIONS[name], second=False), model, case.q, case.qd, u)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [((-1, ("spherical",)), (0, ("planar", "prismatic")))])
 def test_a_random_mechanism(shape):
     random_mechanism(random_mechanisms.Case(shape, seed=3, portable=False))

@@ -65,7 +65,13 @@ DOTS = {
 def test_dots(name, K, kind, dtype):
     left, right, how = DOTS[name]
     sides = how.split("->")[0].split(",")
-    shapes = [tuple({"i": 20 if name == "matrix by vector" else (left or (1,))[0], "j": (right or (1,))[0], "k": K}[c] for c in side) for side in sides]
+    shapes = [
+        tuple(
+            {"i": 20 if name == "matrix by vector" else (left or (1,))[0], "j": (right or (1,))[0], "k": K}[c]
+            for c in side
+        )
+        for side in sides
+    ]
     a, b = (numbers(kind, shape, dtype) for shape in shapes)
     found = np.asarray(native.jit(lambda a, b: jnp.einsum(how, a, b))(a, b))
     ones = "".join(c for c in "ij" if c in how)

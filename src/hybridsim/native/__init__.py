@@ -4,5 +4,15 @@ from .batch import Batched, batch
 from .jit import Jitted, jit
 from .lower import UnsupportedPrimitiveError
 from .lowered import Lowered
+from .value_and_grad import ValueAndGrad, value_and_grad
 
-__all__ = ["Batched", "Jitted", "Lowered", "UnsupportedPrimitiveError", "batch", "jit"]
+__all__ = [
+    "Batched",
+    "Jitted",
+    "Lowered",
+    "UnsupportedPrimitiveError",
+    "ValueAndGrad",
+    "batch",
+    "jit",
+    "value_and_grad",
+]

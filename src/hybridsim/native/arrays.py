@@ -78,6 +78,15 @@ def flat_index(s: Scalars, shape: tuple[int, ...], indices: tuple[int, ...]) -> 
     return total
 
 
+def division(count: int, leaf: int) -> tuple[int, int, int]:
+    """(turns, size, rest): more than `leaf` terms as at most BLOCK equal blocks, which leave a rest smaller than BLOCK."""
+    largest = leaf
+    while largest * BLOCK < count:
+        largest *= BLOCK
+    turns = -(-count // largest)
+    return turns, *divmod(count, turns)
+
+
 class Arrays:
     """Moving arrays between their representations."""
 
@@ -206,17 +215,14 @@ class Arrays:
         first = self.s.index(0) if first is None else first
         if count <= leaf:
             return part(first, count)
-        size = leaf
-        while size * BLOCK < count:
-            size *= BLOCK
-        turns, rest = divmod(count, size)
+        turns, size, rest = division(count, leaf)
 
-        def block(i: int, n: int = size) -> list[int]:
+        def block(i: int) -> list[int]:
             begin = self.s.add(first, self.s.mul(i, self.s.index(size)))
-            return self.fold(n, leaf, part, combine, start, begin)
+            return self.fold(size, leaf, part, combine, start, begin)
 
-        total = block(self.s.index(0)) if turns == 1 else self.loop(turns, lambda i, c: combine(c, block(i)), start)
-        return combine(total, block(self.s.index(turns), rest)) if rest else total
+        total = self.loop(turns, lambda i, c: combine(c, block(i)), start)
+        return combine(total, part(self.s.add(first, self.s.index(turns * size)), rest)) if rest else total
 
     def loop_between(
         self,

@@ -14,7 +14,8 @@ from .axes import axes_of_leaves, batch_size, row_of
 from .batch_executable import BatchExecutable, Pool
 from .compile import host_lanes
 from .entry import Entry
-from .traced import trace
+from .function import Function
+from .traced import Result, trace
 
 
 def batch(
@@ -68,7 +69,7 @@ class Batched:
         except TypeError:
             Arguments.check(args, {})
             raise
-        if arguments.has_tracers or entry.traced.captured:
+        if arguments.has_tracers or entry.captured:
             return entry.over_rows(arguments.arrays, out)
         if out is None:
             return entry.result.of(entry.run(arguments.arrays))
@@ -86,8 +87,9 @@ class Batched:
             if entry is None:
                 Arguments.check(arguments.args, {})
                 traced = trace(arguments.function_of_arrays(self._f), specs)
-                entry = _Entry(traced, self._optimise, self._fallback, axes, self._lanes, self._pool)
-            if not entry.traced.captured:
+                function = Function.of(traced.closed, self._optimise, self._fallback)
+                entry = _Entry(function, traced.result, traced.captured, axes, self._lanes, self._pool)
+            if not entry.captured:
                 self._known[arguments.key] = self._rows[key] = entry
         return entry
 
@@ -95,8 +97,10 @@ class Batched:
 class _Entry(Entry):
     """With the axes of the batch."""
 
-    def __init__(self, traced, optimise: int, fallback: bool, axes: list[int | None], lanes: int, pool: Pool):
-        super().__init__(traced, optimise, fallback)
+    def __init__(
+        self, function: Function, result: Result, captured: tuple, axes: list[int | None], lanes: int, pool: Pool
+    ):
+        super().__init__(function, result, captured)
         self._axes, self._lanes, self._pool = axes, lanes, pool
         self._shared = tuple(axis is None for axis in axes)
 

@@ -9,7 +9,7 @@ from .batch_driver import driver
 from .cache import key_of, read, write
 from .compile import Compiled, compile_text, host_lanes, load, object_key, versions
 from .emit import Emitter
-from .fingerprint import UnknownPartError, fingerprint
+from .fingerprint import UnknownPartError
 from .pack import pack
 from .program import Program, lower
 from .rebuild import WIDTH
@@ -24,15 +24,21 @@ class Kernel:
     identity: str
 
 
-def build(closed: jcore.ClosedJaxpr, optimise: int) -> Kernel:
+Jaxpr = Callable[[], jcore.ClosedJaxpr]
+"""Makes the jaxpr, which may not be needed."""
+Fingerprint = Callable[[], str]
+"""A text that tells a program from all others, if possible without its jaxpr; or an `UnknownPartError`."""
+
+
+def build(closed: Jaxpr, fingerprint: Fingerprint, optimise: int) -> Kernel:
     """kernel(ptr inputs[], ptr outputs[], ptr scratch)"""
-    return _found_or_made("kernel", closed, optimise, "", lambda: kernel_text(lower(closed)))
+    return _found_or_made("kernel", fingerprint, optimise, "", lambda: kernel_text(lower(closed())))
 
 
-def build_batch(closed: jcore.ClosedJaxpr, optimise: int, lanes: int, shared: tuple[bool, ...]) -> Kernel:
+def build_batch(closed: Jaxpr, fingerprint: Fingerprint, optimise: int, lanes: int, shared: tuple[bool, ...]) -> Kernel:
     """batch(ptr inputs[], ptr outputs[], ptr scratch, i64 begin, i64 end); `shared` inputs are the same for all."""
     return _found_or_made(
-        "batch", closed, optimise, f"{lanes} {shared}", lambda: _batch_text(lower(closed), lanes, shared)
+        "batch", fingerprint, optimise, f"{lanes} {shared}", lambda: _batch_text(lower(closed()), lanes, shared)
     )
 
 
@@ -44,14 +50,16 @@ def _batch_text(program: Program, lanes: int, shared: tuple[bool, ...]) -> tuple
     return f"{kernel}\n{batch}", scratch
 
 
-def _found_or_made(name: str, closed, optimise: int, options: str, make: Callable[[], tuple[str, int]]) -> Kernel:
-    """Machine code from disk if this jaxpr has been compiled before; else of the text and scratch size of `make`.
+def _found_or_made(
+    name: str, fingerprint: Fingerprint, optimise: int, options: str, make: Callable[[], tuple[str, int]]
+) -> Kernel:
+    """Machine code from disk if the program has been compiled before; else of the text and scratch size of `make`.
 
-    On disk a note under the jaxpr's key says under which key the object code is, so that nothing needs to be
+    On disk a note under the program's key says under which key the object code is, so that nothing needs to be
     lowered to find it.
     """
     try:
-        key = key_of(name, fingerprint(closed), options, str(optimise), *versions())
+        key = key_of(name, fingerprint(), options, str(optimise), *versions())
     except UnknownPartError:
         key = None
     if key is not None and (note := read(key)) is not None:

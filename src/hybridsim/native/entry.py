@@ -6,30 +6,26 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import jaxpr_as_fun
 
 from .function import Function
 from .lower import UnsupportedPrimitiveError
 from .primitive import native, warn_of_fallback
-from .traced import Traced
+from .traced import Result
 
 
 class Entry:
-    """A traced function: the same for direct calls and for calls inside of JAX."""
+    """A function of flat arrays and how its results make a pytree: the same for direct calls and for calls inside of JAX."""
 
-    def __init__(self, traced: Traced, optimise: int, fallback: bool):
-        self.traced, self.result = traced, traced.result
-        closed = traced.closed
-        self.function = Function(jaxpr_as_fun(closed), closed.in_avals, closed.out_avals, optimise, fallback)
+    def __init__(self, function: Function, result: Result, captured: tuple):
+        self.function, self.result, self.captured = function, result, captured
 
     def inside(self, arrays: list, out, rows: int | None = None, shared: tuple[bool, ...] = ()) -> Any:
         """The result as a part of the program that JAX is tracing."""
         if out is not None:
             raise ValueError("out cannot be given inside of JAX's transformations, where arrays have no place yet")
-        captured = self.traced.captured
         if rows is not None:
-            shared = (True,) * len(captured) + shared
-        inputs = [*captured, *map(jnp.asarray, arrays)]
+            shared = (True,) * len(self.captured) + shared
+        inputs = [*self.captured, *map(jnp.asarray, arrays)]
         return self.result.of(native.bind(*inputs, function=self.function, rows=rows, shared=shared))
 
     def native_or_xla(self, make: Callable[[], Callable], call: Callable) -> Callable:

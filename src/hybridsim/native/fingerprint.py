@@ -4,8 +4,11 @@ It is the key under which compiled code is found on disk without lowering the ja
 is an `UnknownPartError`, and then the program is lowered: a wrong match would give wrong numbers.
 """
 
+import contextlib
 import enum
 import hashlib
+import os
+import sys
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.metadata import version
@@ -27,11 +30,40 @@ class UnknownPartError(TypeError):
     """Something in a jaxpr of which one cannot say when it is the same."""
 
 
-def fingerprint(closed: jcore.ClosedJaxpr) -> str:
-    """A hash of the jaxpr, its constants, and the versions of all that makes a program of it."""
-    parts: list[str] = [compiler_version()]
+class _Parts(list[str]):
+    """The text, in parts; `rules` says whether how to differentiate belongs to it."""
+
+    rules = False
+
+
+def fingerprint(closed: jcore.ClosedJaxpr, rules: bool = False) -> str:
+    """A hash of the jaxpr, its constants, and the versions of all that makes a program of it.
+
+    With `rules` also of custom derivative rules, as JAX traces them where all inputs move, and of the state of all
+    source files that are in use, in which the rules are written; so it stands for the first derivatives of the jaxpr as well.
+    """
+    parts = _Parts([compiler_version()])
+    parts.rules = rules
+    if rules:
+        parts.append(source_state())
     _closed(closed, parts)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def source_state() -> str:
+    """Of the files of all modules: where they are, when they were changed and how long they are."""
+    files = set()
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if path is None and name == "__main__":
+            raise UnknownPartError("code that was typed in, of which there is no file")
+        files.add(path)
+    state = []
+    for path in sorted(filter(None, files)):
+        with contextlib.suppress(OSError):
+            status = os.stat(path)
+            state.append(f"{path} {status.st_mtime_ns} {status.st_size}")
+    return hashlib.sha256("\n".join(state).encode()).hexdigest()
 
 
 @cache
@@ -43,13 +75,13 @@ def compiler_version() -> str:
     return state.hexdigest()
 
 
-def _closed(closed: jcore.ClosedJaxpr, parts: list[str]) -> None:
+def _closed(closed: jcore.ClosedJaxpr, parts: _Parts) -> None:
     for value in closed.consts:
         _value(value, parts)
     _jaxpr(closed.jaxpr, parts)
 
 
-def _jaxpr(jaxpr: jcore.Jaxpr, parts: list[str]) -> None:
+def _jaxpr(jaxpr: jcore.Jaxpr, parts: _Parts) -> None:
     """Variables are numbered in the order of their appearance."""
     numbers: dict = {}
 
@@ -59,7 +91,7 @@ def _jaxpr(jaxpr: jcore.Jaxpr, parts: list[str]) -> None:
 
     def ref(v) -> str:
         if isinstance(v, jcore.Literal):
-            literal: list[str] = []
+            literal = _Parts()
             _value(np.asarray(v.val), literal)
             return f"{literal} {_type(v.aval)}"
         return str(numbers[v])
@@ -68,6 +100,8 @@ def _jaxpr(jaxpr: jcore.Jaxpr, parts: list[str]) -> None:
     for eqn in jaxpr.eqns:
         inputs = [ref(v) for v in eqn.invars]
         parts.append(f"{eqn.primitive.name} {inputs} {[bind(v) for v in eqn.outvars]}")
+        if parts.rules:
+            _rule(eqn, parts)
         for name, value in sorted(eqn.params.items()):
             if name not in _WITHOUT_EFFECT:
                 parts.append(f".{name}")
@@ -75,11 +109,26 @@ def _jaxpr(jaxpr: jcore.Jaxpr, parts: list[str]) -> None:
     parts.append(f"{[ref(v) for v in jaxpr.outvars]})")
 
 
+def _rule(eqn, parts: _Parts) -> None:
+    """The custom derivative of an equation, if it has one."""
+    if eqn.primitive.name == "custom_jvp_call":
+        zeros = [False] * (len(eqn.invars) - eqn.params["num_consts"])
+        try:
+            jaxpr, consts, _ = eqn.params["jvp_jaxpr_fun"].call_wrapped(*zeros)
+        except Exception as error:  # whatever JAX, or the rule, says of being traced on its own
+            raise UnknownPartError(f"a custom derivative: {error}") from error
+        rule = _Parts()  # a rule is not differentiated itself
+        _closed(jcore.ClosedJaxpr(jaxpr, consts), rule)
+        parts += rule
+    elif "custom" in eqn.primitive.name:
+        raise UnknownPartError(f"a custom derivative of {eqn.primitive.name}")
+
+
 def _type(aval) -> str:
     return f"{aval.dtype}{aval.shape}"
 
 
-def _value(value: Any, parts: list[str]) -> None:
+def _value(value: Any, parts: _Parts) -> None:
     """A parameter of a primitive, or a constant."""
     kind = type(value)
     if value is None or kind in (bool, int, float, complex, str, bytes):

@@ -11,6 +11,7 @@ from jax.extend import core as jcore
 
 from .build import Kernel, build, build_batch
 from .compile import host_lanes
+from .fingerprint import fingerprint
 
 
 class Function:
@@ -36,9 +37,20 @@ class Function:
         """Which outputs have derivatives: not integers."""
         self._made: dict = {}
 
+    @classmethod
+    def of(cls, closed: jcore.ClosedJaxpr, optimise: int = 2, fallback: bool = False) -> "Function":
+        return cls(jcore.jaxpr_as_fun(closed), closed.in_avals, closed.out_avals, optimise, fallback)
+
     @cached_property
     def closed(self) -> jcore.ClosedJaxpr:
         return jax.make_jaxpr(lambda *args: list(self.call(*args)))(*map(as_spec, self.inputs))
+
+    def _jaxpr(self) -> jcore.ClosedJaxpr:
+        return self.closed
+
+    def fingerprint(self) -> str:
+        """A text that tells its machine code from all others."""
+        return fingerprint(self.closed)
 
     def jaxpr(self, rows: int | None, shared: tuple[bool, ...]) -> jcore.ClosedJaxpr:
         """The function, or the function over rows, as JAX writes it."""
@@ -54,9 +66,12 @@ class Function:
     def kernel(self, shared: tuple[bool, ...] | None = None, lanes: int | None = None) -> Kernel:
         """Machine code; with `shared`, of a batch in which only those inputs are the same for all rows."""
         if shared is None:
-            return self._once("kernel", lambda: build(self.closed, self.optimise))
+            return self._once("kernel", lambda: build(self._jaxpr, self.fingerprint, self.optimise))
         lanes = lanes or host_lanes()
-        return self._once(("batch", shared, lanes), lambda: build_batch(self.closed, self.optimise, lanes, shared))
+        return self._once(
+            ("batch", shared, lanes),
+            lambda: build_batch(self._jaxpr, self.fingerprint, self.optimise, lanes, shared),
+        )
 
     def tangent(self, moving: tuple[bool, ...]) -> "Function":
         """The derivative along changes of the `moving` inputs: of all inputs and these changes, linear in them."""

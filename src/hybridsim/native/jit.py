@@ -2,12 +2,14 @@
 
 import functools
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Literal
 
 from .arguments import Arguments
 from .entry import Entry
 from .executable import Executable
+from .function import Function
 from .lowered import Lowered
 from .traced import trace
 
@@ -36,7 +38,7 @@ class Jitted:
     def __init__(self, f: Callable, fallback: bool, optimise: int):
         functools.update_wrapper(self, f, updated=())
         self._f, self._fallback, self._optimise = f, fallback, optimise
-        self._known: dict[tuple, _Entry] = {}
+        self._known: dict[tuple, JitEntry] = {}
         self._lock = threading.RLock()
 
     def __call__(self, *args, out=None, **kwargs):
@@ -49,7 +51,7 @@ class Jitted:
             raise
         if entry is None:
             entry = self._trace(arguments)
-        if arguments.has_tracers or entry.traced.captured:
+        if arguments.has_tracers or entry.captured:
             return entry.inside(arguments.arrays, out)
         if out is None:
             return entry.result.of(entry.run(arguments.arrays))
@@ -58,27 +60,33 @@ class Jitted:
 
     def lower(self, *args, **kwargs) -> Lowered:
         """The program for these arguments, to look at: counts, LLVM text, C source, times."""
-        arguments = Arguments(args, kwargs)
-        return Lowered(trace(arguments.function_of_arrays(self._f), arguments.specs()), self._optimise)
+        started = time.perf_counter()
+        function = self._make(Arguments(args, kwargs)).function
+        return Lowered(function, time.perf_counter() - started)
 
     def __get__(self, instance, owner=None):
         """As a method."""
         return self if instance is None else _Method(self, instance)
 
-    def _trace(self, arguments: Arguments) -> "_Entry":
+    def _trace(self, arguments: Arguments) -> "JitEntry":
         with self._lock:
             entry = self._known.get(arguments.key)
             if entry is None:
                 Arguments.check(arguments.args, arguments.kwargs)
-                traced = trace(arguments.function_of_arrays(self._f), arguments.specs())
-                entry = _Entry(traced, self._optimise, self._fallback)
+                entry = self._make(arguments)
                 # What a function has captured from JAX's tracing is only of use there.
-                if not traced.captured:
+                if not entry.captured:
                     self._known[arguments.key] = entry
         return entry
 
+    def _make(self, arguments: Arguments) -> "JitEntry":
+        traced = trace(arguments.function_of_arrays(self._f), arguments.specs())
+        return JitEntry(Function.of(traced.closed, self._optimise, self._fallback), traced.result, traced.captured)
 
-class _Entry(Entry):
+
+class JitEntry(Entry):
+    """With machine code for one input."""
+
     @functools.cached_property
     def run(self) -> Callable:
         """A function of a list of arrays, and perhaps of a list of arrays to be written."""

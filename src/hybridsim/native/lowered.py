@@ -1,25 +1,28 @@
 """A program to look at."""
 
+import time
 from collections import Counter
 from functools import cached_property
 
-from .build import Kernel, build, kernel_text
+from .build import Kernel, kernel_text
 from .c_source import c_source
+from .function import Function
 from .live import facts
 from .program import Program, lower
-from .traced import Traced
 
 
 class Lowered:
     """What `native.jit` makes of a function for arguments of certain shapes and types."""
 
-    def __init__(self, traced: Traced, optimise: int):
-        self._traced, self._optimise = traced, optimise
+    def __init__(self, function: Function, tracing: float):
+        started = time.perf_counter()
+        self._closed = function.closed
+        self._function, self._tracing = function, tracing + time.perf_counter() - started
 
     @cached_property
     def program(self) -> Program:
         """The graph of operations on numbers."""
-        return lower(self._traced.closed)
+        return lower(self._closed)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -41,13 +44,13 @@ class Lowered:
     @cached_property
     def kernel(self) -> Kernel:
         """Machine code, from disk where it is there."""
-        return build(self._traced.closed, self._optimise)
+        return self._function.kernel()
 
     @property
     def seconds(self) -> dict[str, float]:
         """Of JAX's tracing, of lowering, and of LLVM or of reading from disk."""
         return {
-            "trace": self._traced.seconds,
+            "trace": self._tracing,
             "lower": self.program.seconds,
             "compile": self.kernel.compiled.seconds,
         }

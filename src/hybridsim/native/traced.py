@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -25,6 +26,11 @@ class Result:
     keys: tuple
     """Of each array None, or the kind of random keys of which it is the data; empty where there are no keys."""
 
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether all leaves are arrays, in their order."""
+        return self.places == tuple(range(len(self.leaves)))
+
     def of(self, arrays: list) -> Any:
         """The result with these arrays."""
         if self.keys:
@@ -32,7 +38,7 @@ class Result:
                 x if kind is None else jax.random.wrap_key_data(x, impl=kind)
                 for x, kind in zip(arrays, self.keys, strict=True)
             ]
-        if len(arrays) == len(self.leaves):
+        if self._is_plain:
             return self.tree.unflatten(arrays)
         leaves = list(self.leaves)
         for i, array in zip(self.places, arrays, strict=True):
@@ -54,6 +60,7 @@ class Traced:
     captured: tuple
     """Tracers of JAX that the function has from outside; they are the first inputs of the jaxpr."""
     seconds: float
+    """Of tracing."""
 
 
 def trace(f: Callable, specs: list[jax.ShapeDtypeStruct]) -> Traced:

@@ -60,9 +60,9 @@ def _convolution(low, eqn, signal, kernel):
                 return product(indices, chosen)
             if shape[0] == 1:
                 return inner(shape[1:], (*chosen, s.index(0)))
-            return low.a.loop(
-                shape[0], lambda i, c: [s.add(c[0], inner(shape[1:], (*chosen, i)))], [s.const(0, type)]
-            )[0]
+            return low.a.loop(shape[0], lambda i, c: [s.add(c[0], inner(shape[1:], (*chosen, i)))], [s.const(0, type)])[
+                0
+            ]
 
         return inner(turns, ())
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import BLOCK, SMALL, Array, Lazy, Memory, Small, Stored, size_of
+from ..arrays import BLOCK, SMALL, Array, Lazy, Memory, Small, Stored, division, size_of
 from ..types import Type, type_of
 from .reductions import fold_line
 
@@ -190,28 +190,30 @@ def _by_rows(low, rows: Stored, matrix: Stored, out: Memory) -> None:
 
         def collect(first: int, count: int, target: Memory, at: tuple[int, ...]) -> None:
             """The sum of some terms in a row of memory: blocks of blocks of terms, as by `Arrays.fold`."""
-            size = TERMS
-            while size * BLOCK < count:
-                size *= BLOCK
-            turns, rest = divmod(count, size)
 
-            def add(p: int, n: int = size) -> None:
+            def put(j: int, value: int, fresh: bool = False) -> None:
+                target[(*at, j)] = value if fresh else s.add(target[(*at, j)], value)
+
+            def add_block(p: int) -> None:
+                part = Memory(low.a, type, (J,))
+                collect(s.add(first, s.mul(p, s.index(size))), size, part, ())
+                each_column(lambda j: put(j, part[j,]))
+
+            def add_terms(p: int, n: int = TERMS) -> None:
                 begin = s.add(first, s.mul(p, s.index(size)))
-                if n > TERMS:
-                    part = Memory(low.a, type, (J,))
-                    collect(begin, n, part, ())
-                each_column(lambda j: put(j, s.add(target[(*at, j)], part[j,] if n > TERMS else products(begin, n, j))))
+                each_column(lambda j: put(j, products(begin, n, j)))
 
-            def put(j: int, value: int) -> None:
-                target[(*at, j)] = value
-
-            head = min(count, TERMS) if size == TERMS else 0
-            each_column(lambda j: put(j, products(first, head, j)))
-            done = 1 if head else 0
-            if turns > done:
-                low.a.loop(turns - done, lambda p, _: add(s.add(p, s.index(done))) or [])
+            if count > TERMS * BLOCK:
+                turns, size, rest = division(count, TERMS * BLOCK)
+                each_column(lambda j: put(j, s.const(0, type), fresh=True))
+                low.a.loop(turns, lambda p, _: add_block(p) or [])
+            else:
+                size, (turns, rest) = TERMS, divmod(count, TERMS)
+                each_column(lambda j: put(j, products(first, min(count, TERMS), j), fresh=True))
+                if turns > 1:
+                    low.a.loop(turns - 1, lambda p, _: add_terms(s.add(p, s.index(1))) or [])
             if rest and turns:
-                add(s.index(turns), rest)
+                add_terms(s.index(turns), rest)
 
         collect(s.index(0), K, out, (b, i))
 

@@ -66,15 +66,21 @@ def reduce_array(low, x, name, axes, out_shape, type):
     if size_of(out_shape) <= 16:
         ids = np.empty(out_shape, dtype=np.int64)
         for place in np.ndindex(*out_shape):
-            ids[place] = _folded(low, x, axes, tuple(s.index(i) for i in place), start, fold)
+            ids[place] = _folded(low, x, axes, tuple(s.index(i) for i in place), start, name)
         return Small(ids, type)
     out = low.g.buffer(type, size_of(out_shape))
-    low.a.fill(out, out_shape, lambda outer: _folded(low, x, axes, outer, start, fold))
+    low.a.fill(out, out_shape, lambda outer: _folded(low, x, axes, outer, start, name))
     return Stored(out_shape, type, out, s)
 
 
-def _folded(low, x, axes, outer, start, fold):
+def _folded(low, x, axes, outer, start, name):
     """The fold over the reduced axes, at a place along the others."""
+    rounded = x.type.is_float and name in ("add", "mul")  # other folds have one result, in whatever order
+    operation = _combine(name)
+
+    def fold(a, b):
+        return operation(low.s, a, b)
+
     kept = [d for d in range(len(x.shape)) if d not in axes]
     if isinstance(x, Stored) and list(axes) == list(range(len(kept), len(x.shape))):  # they lie together, as one
         x = Stored((*(x.shape[d] for d in kept), size_of(tuple(x.shape[d] for d in axes))), x.type, x.buffer, low.s)
@@ -91,20 +97,22 @@ def _folded(low, x, axes, outer, start, fold):
                 return low.a.at(x, tuple({**place, axes[k]: i}[d] for d in range(len(x.shape))))
             return along(k + 1, {**place, axes[k]: i})
 
-        if k == len(axes) - 1:
-            return fold_line(low, x.shape[axes[k]], at, x.type, is_light(x), start, lambda a, b: fold(low.s, a, b))
-        return _outer(low, x.shape[axes[k]], at, start, lambda a, b: fold(low.s, a, b))
+        if rounded and k == len(axes) - 1:
+            return fold_line(low, x.shape[axes[k]], at, x.type, is_light(x), start, fold)
+        return _fold_in_turn(low, x.shape[axes[k]], at, start, fold, BLOCK if rounded else x.shape[axes[k]])
 
     return along(0, dict(zip(kept, outer, strict=True)))
 
 
-def _outer(low, n, at, start, fold):
+def _fold_in_turn(low, n, at, start, fold, leaf):
+    """at(0), ..., at(n - 1) folded, so many at a time."""
+
     def part(first, count):
         if count == 1:
             return [at(first)]
         return low.a.loop(count, lambda i, c: [fold(c[0], at(low.s.add(first, i)))], [start])
 
-    return low.a.fold(n, BLOCK, part, lambda a, b: [fold(a[0], b[0])], [start])[0]
+    return low.a.fold(n, leaf, part, lambda a, b: [fold(a[0], b[0])], [start])[0]
 
 
 def is_light(x) -> bool:
