@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
-from markdown import Target, at_most, duration, table
 from measure import Effort, Timings, difference, in_rounds, prepare_jax, prepare_native
 from mechanisms import mjcf, random_state
 from rivals import MuJoCo, Pinocchio
 from rollouts import DT
+from tables import Target, at_most, duration, table
 
 import hybridsim as hs
 

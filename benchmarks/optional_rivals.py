@@ -1,7 +1,9 @@
 """MJX and TDS, which need not be installed: `None` stands for a rival that is not there or cannot do the task."""
 
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from importlib import import_module
+from io import StringIO
 from types import ModuleType
 
 import jax
@@ -15,7 +17,8 @@ import hybridsim as hs
 def found(module: str) -> ModuleType | None:
     """A module, if it is installed."""
     try:
-        return import_module(module)
+        with redirect_stdout(StringIO()):  # MJX reports the absence of what it needs for GPUs
+            return import_module(module)
     except ImportError:
         return None
 

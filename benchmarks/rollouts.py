@@ -17,8 +17,8 @@ import hybridsim as hs
 
 DT = 1e-3
 """Step of the rollouts [s]."""
-STATES = 1024
-"""Rollouts in a batch."""
+BATCH_ROUNDS = 3
+"""Fewer than elsewhere, as MuJoCo needs seconds for a batch."""
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -29,6 +29,8 @@ class Result:
     name: str
     dofs: int
     steps: int
+    states: int
+    """Of the batch."""
     waits: dict[str, Wait]
     """By "forward" or "gradient" and the engine; MJX: forward only."""
     forward: Timings
@@ -43,14 +45,19 @@ def positions(model: hs.Model, steps: int) -> Callable:
     return lambda q, qd: hs.rollout(model, (q, qd), dt=DT, steps=steps).q
 
 
-def gradient(model: hs.Model, steps: int) -> Callable:
-    """Sum of squared positions and its gradient with respect to every link's numbers and the joints' places."""
+def loss(model: hs.Model, steps: int) -> Callable:
+    """Sum of squared positions as a function of every link's numbers and the joints' places, and of the first state."""
 
-    def loss(numbers, q, qd):
+    def squares(numbers, q, qd):
         changed = eqx.tree_at(lambda m: (m.links, m.joints.position), model, numbers)
         return jnp.sum(positions(changed, steps)(q, qd) ** 2)
 
-    return jax.value_and_grad(loss)
+    return squares
+
+
+def gradient(model: hs.Model, steps: int) -> Callable:
+    """The loss and its gradient with respect to the model's numbers."""
+    return jax.value_and_grad(loss(model, steps))
 
 
 def numbers(model: hs.Model) -> tuple:
@@ -58,7 +65,7 @@ def numbers(model: hs.Model) -> tuple:
     return model.links, model.joints.position
 
 
-def run(name: str, model: hs.Model, steps: int, effort: Effort) -> Result:
+def run(name: str, model: hs.Model, steps: int, states: int, effort: Effort) -> Result:
     """All measurements of one mechanism."""
     q, qd, _ = random_state(model)
     mujoco = MuJoCo(mjcf(model, DT))
@@ -66,15 +73,16 @@ def run(name: str, model: hs.Model, steps: int, effort: Effort) -> Result:
     differences: dict[str, float] = {}
     forward = _forward(model, mujoco, q, qd, steps, waits, differences)
     gradients = _gradients(model, q, qd, steps, waits, differences)
-    batch = _batch(model, mujoco, steps, differences)
+    batch = _batch(model, mujoco, steps, states, differences)
     return Result(
         name,
         model.nv,
         steps,
+        states,
         waits,
         in_rounds(forward, effort),
         in_rounds(gradients, effort),
-        in_rounds(batch, effort),
+        in_rounds(batch, Effort(min(effort.rounds, BATCH_ROUNDS), effort.at_least)),
         differences,
     )
 
@@ -108,9 +116,9 @@ def _gradients(model, q, qd, steps: int, waits: dict, differences: dict) -> dict
     return {"native": lambda: native(given, q, qd), "jax.jit": lambda: xla(given, q, qd)}
 
 
-def _batch(model, mujoco: MuJoCo, steps: int, differences: dict) -> dict[str, Callable]:
+def _batch(model, mujoco: MuJoCo, steps: int, states: int, differences: dict) -> dict[str, Callable]:
     """Results go to memory that was allocated before, for both: fresh memory costs more than the simulation."""
-    q, qd = (np.stack(x) for x in list(zip(*(random_state(model, i) for i in range(STATES)), strict=True))[:2])
+    q, qd = (np.stack(x) for x in list(zip(*(random_state(model, i) for i in range(states)), strict=True))[:2])
     f = positions(model, steps)
     one, all_cores = (hs.native.batch(f, threads=n) for n in (1, CORES))
     out = one(q, qd)

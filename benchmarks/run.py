@@ -17,13 +17,14 @@ jax.config.update("jax_enable_x64", True)
 import calls
 import double_pendulum
 import network
+import one_thread
 import optional_rivals
 import rollouts
 import rollouts_report
 import startup
-from markdown import machine, targets_table, versions
 from measure import Effort
 from mechanisms import mechanisms
+from tables import machine, targets_table, versions
 
 QUICK = ("chain of 2", "quadruped, 18 dof")
 
@@ -58,7 +59,7 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
     chosen = {name: model for name, model in mechanisms().items() if not quick or name in QUICK}
     step = _Progress()
     # New processes first: what runs later heats and fills the machine.
-    started = step("start-up", lambda: startup.run(repeats=1 if quick else 3))
+    started = step("start-up", lambda: startup.run(*((QUICK, 1) if quick else (startup.SYSTEMS, 3))))
     traced = step("tracing", startup.step_trace)
     pendulum = step("double pendulum of the papers", lambda: double_pendulum.run(effort))
     networks = step("network of the papers", lambda: network.run(effort))
@@ -68,11 +69,14 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
         for name, model in chosen.items()
     ]
     rolled = [
-        step(f"{name}: rollouts", lambda n=name, m=model: rollouts.run(n, m, steps, effort))
+        step(f"{name}: rollouts", lambda n=name, m=model: rollouts.run(n, m, steps, 128 if quick else 1024, effort))
         for name, model in chosen.items()
     ]
+    alone = {
+        name: step(f"{name}: gradient, one thread", lambda n=name: one_thread.run(n, steps, effort)) for name in chosen
+    }
     targets = [
-        *rollouts_report.targets(rolled),
+        *rollouts_report.targets(rolled, alone),
         *double_pendulum.targets(pendulum),
         *network.targets(networks),
         *startup.targets(started, traced),
@@ -84,14 +88,14 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
         f"- {where}; the benchmark took {step.total / 60:.1f} minutes\n"
         f"- {versions()}\n"
         f"- float64, CPU. Run times are medians of {effort.rounds} rounds; a round measures all engines one after the other and "
-        'takes the fastest of many batches of calls. "Times faster" is the median of the rounds\' ratios.\n'
+        'takes the fastest of many batches of calls, of at least three. "Times faster" is the median of the rounds\' ratios.\n'
         "- All engines are given the same mechanism, without contacts, and step by semi-implicit Euler. native: "
         "`hs.native.jit`; `jax.jit`: the same function of the same arguments.",
         *(["A quick run: the numbers mean little."] if quick else []),
         *optional_rivals.notes(),
         "## Targets",
         targets_table(targets),
-        *rollouts_report.sections(rolled),
+        *rollouts_report.sections(rolled, alone),
         *startup.sections(started),
         *double_pendulum.sections(pendulum),
         *network.sections(networks),

@@ -60,6 +60,8 @@ SMOOTH = {
     "exp2": jnp.exp2, "cube": lambda x: x**3, "power -2": lambda x: x**-2, "gelu": jax.nn.gelu,
     "lgamma": lambda x: lax.lgamma(lax.stop_gradient(x)),
     "erf_inv": lax.erf_inv, "relu": jax.nn.relu, "normalised": lambda x: x / (1 + jnp.abs(x)), "logit": jax.nn.log_sigmoid,
+    "times constants": lambda x: x * np.resize([0.0, 1.0, -1.0, 0.5, 3.0], x.shape).astype(x.dtype),
+    "constants over": lambda x: np.resize([0.0, 1.0, -3.0], x.shape).astype(x.dtype) / x,
     "nan_to_num": lambda x: jnp.clip(jnp.nan_to_num(x), -50, 50), "digits": lambda x: lax.reduce_precision(x, 8, 10),
 }  # fmt: skip
 STEPPED = {

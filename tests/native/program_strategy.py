@@ -125,6 +125,11 @@ class Case:
     def function(self, *args):
         return TRANSFORMS[self.transform](self.program, *args)
 
+    @property
+    def tolerance(self) -> float:
+        """Relative; a result in double precision of numbers in single precision has the digits of these."""
+        return 1e-5 if "float32" in repr(self.program) else 1e-12
+
     def row(self, k: int) -> list[np.ndarray]:
         return [x[k if axis == 0 else 0] for x, axis in zip(self.arguments, self.in_axes, strict=True)]
 

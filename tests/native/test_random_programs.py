@@ -1,14 +1,16 @@
 """Native code against XLA on random programs, and every number of lanes against one."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from hybridsim import native
+from hybridsim.native.scalars import Scalars
 
 from .program_strategy import Case, cases
-from .programs import BATCH, oracle, wrong
+from .programs import BATCH, Program, Step, oracle, wrong
 from .zero_products import dependent, zero_products
 
 SETTINGS = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
@@ -28,13 +30,13 @@ def agree(case: Case) -> None:
 
 def check(case: Case, k: int, found: list, expected: list, sensitive: list, zero_products: bool) -> None:
     """The same as XLA's, except what depends on products with a constant zero that are not finite."""
-    bad = [wrong(*xs) for xs in zip(found, expected, sensitive, strict=True)]
+    bad = [wrong(*xs, case.tolerance) for xs in zip(found, expected, sensitive, strict=True)]
     if not any(map(np.any, bad)):
         return
     if not zero_products:
         raise AssertionError(described(bad, found, expected))
     exact, exempt = dependent(case.function, case.row(k))
-    also = [wrong(*xs) for xs in zip(exact, expected, sensitive, strict=True)]
+    also = [wrong(*xs, case.tolerance) for xs in zip(exact, expected, sensitive, strict=True)]
     assert not any(map(np.any, also)), "with zero products computed: " + described(also, exact, expected)
     left = [b & ~e for b, e in zip(bad, exempt, strict=True)]
     assert not any(map(np.any, left)), "independent of zero products: " + described(left, found, expected)
@@ -55,3 +57,59 @@ def test_random_programs(case):
 @given(cases(largest=10))
 def test_many_random_programs(case):
     agree(case)
+
+
+def test_a_vector_made_of_a_loop_s_results():
+    """They are there after the loop only, although a pack may be wanted earlier."""
+
+    def in_turns(x):
+        def turn(i, carry):
+            products = jax.lax.dot_general(carry[1], jnp.full((2, 2), 1.0 * i), (((), ()), ((), ())))
+            made = (products.reshape(2, 2, 10), products)
+            return tuple(0.5 * old + 0.5 * jnp.resize(new, old.shape) for old, new in zip(carry, made, strict=True))
+
+        return 0.5 * x + 0.5 * jax.lax.fori_loop(0, 2, turn, (x, x))[0]
+
+    def f(which, x):
+        y = jax.lax.switch(which, [lambda x: x, in_turns, lambda x: 0.5 * x + 0.5 * jnp.mod(x, x)], x)
+        return y[:2], y[2:]
+
+    x = np.random.default_rng(0).normal(size=(5, 2))
+    for which in range(3):
+        for found, expected in zip(native.jit(f)(np.int64(which), x), f(which, x), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize("x", [(1.5e308, -1.5e308, 1.0), (np.inf, np.nan, -np.inf)])
+def test_infinities_are_seen(x):
+    """As NumPy has them; XLA takes half of a double for the number, which hides that the double is infinite."""
+    x = np.array(x)
+
+    def f(x):
+        return 0.5 * (x + x), (x + x) / 2, (2 * x) * 0.5, -(-x - x), x - x, x / x, 0.0 * x
+
+    *found, product = native.jit(f)(x)
+    *expected, _ = f(x)
+    for y, z in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(y, z)
+    assert not product.any()  # the one exception
+
+
+def special_case(f) -> Case:
+    """f of numbers that are not finite."""
+    spec = jax.ShapeDtypeStruct((3,), np.dtype("float64"))
+    program = Program((spec,), (Step("f", f, (0,), (spec,)),), (1,))
+    x = np.array([[1.0, np.nan, np.inf], [0.0, -np.inf, np.nan], [1.0, 2.0, 3.0]])
+    return Case(program, "plain", (x,), (0,), 2, True)
+
+
+def test_zero_products_may_differ_and_nothing_else(monkeypatch):
+    agree(special_case(lambda x: x * np.array([0.0, 0.0, 2.0])))
+    agree(special_case(lambda x: jnp.where(jnp.isnan(x * 0.0), 1.0, 0.0)))
+    agree(special_case(lambda x: x - x))
+    sub = Scalars.sub
+    monkeypatch.setattr(Scalars, "sub", lambda s, a, b: s.const(0, s.g.types[a]) if a == b else sub(s, a, b))
+    for hides_nan in (lambda x: x - x, lambda x: (x - x) + x * np.array([1.0, 0.0, 1.0])):
+        with pytest.raises(AssertionError, match="is not"):
+            agree(special_case(hides_nan))

@@ -21,73 +21,67 @@ def assert_near(found, terms: np.ndarray, axis, roundings: int = 0) -> None:
     assert (np.abs(found - exact) <= allowed).all(), (np.abs(found - exact) / allowed).max()
 
 
-def numbers(name: str, shape, dtype) -> np.ndarray:
-    """The sum of equal numbers has errors that all have the same sign."""
-    x = np.full(shape, 0.1) if name == "equal" else RNG.normal(size=shape) if name == "normal" else RNG.random(shape)
-    return x.astype(dtype)
+def kinds(*shapes) -> list[list[np.ndarray]]:
+    """Arrays of each shape: of equal numbers, whose sums have errors that all have the same sign, and of random ones."""
+    return [[make(shape).astype(np.float32) for shape in shapes] for make in (_equal, RNG.random, _normal)]
+
+
+def _equal(shape) -> np.ndarray:
+    return np.full(shape, 0.1)
+
+
+def _normal(shape) -> np.ndarray:
+    return RNG.normal(size=shape)
 
 
 SUMS = {
-    "in memory": (lambda x: x.sum(), (4096 + 300,), None),
     "long": (lambda x: x.sum(), (360000,), None),
     "of a prime number of terms": (lambda x: x.sum(), (100003,), None),
     "of rows": (lambda x: x.sum(1), (30, 1111), 1),
     "of columns": (lambda x: x.sum(0), (5000, 3), 0),
     "over two axes": (lambda x: x.sum((0, 2)), (70, 20, 90), (0, 2)),
-    "of what is computed": (lambda x: jnp.sum(-(-x)[::-1]), (7001,), None),
-    "in the plane": (lambda x: jnp.abs(x).sum(), (601, 599), None),
+    "of what is computed": (lambda x: jnp.sum(-(-x)[::-1]), (601, 599), None),
 }
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kind", ["equal", "normal", "positive"])
 @pytest.mark.parametrize("name", SUMS)
-def test_sums(name, kind, dtype):
+def test_sums(name):
     f, shape, axis = SUMS[name]
-    x = numbers(kind, shape, dtype)
-    terms = np.abs(x) if name == "in the plane" else x
-    assert_near(np.asarray(native.jit(f)(x)), terms.astype(EXTENDED), axis)
+    compiled = native.jit(f)
+    for (x,) in kinds(shape):
+        assert_near(np.asarray(compiled(x)), x.astype(EXTENDED), axis)
 
 
 DOTS = {
-    "vectors": ((), (), "k,k->"),
-    "matrix by vector": ((20,), (), "ik,k->i"),
-    "vector by matrix": ((), (20,), "k,kj->j"),
-    "two rows by columns": ((2,), (20,), "ik,jk->ij"),
-    "matrices": ((7,), (9,), "ik,kj->ij"),
+    "vectors": ("k,k->", "k,k->k"),
+    "matrix by vector": ("ik,k->i", "ik,k->ik"),
+    "vector by matrix": ("k,kj->j", "k,kj->jk"),
+    "two rows by columns": ("ik,jk->ij", "ik,jk->ijk"),
+    "matrices": ("ik,kj->ij", "ik,kj->ijk"),
 }
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kind", ["equal", "normal"])
-@pytest.mark.parametrize("K", [50, 331, 7777])
+@pytest.mark.parametrize("K", [331, 7777])
 @pytest.mark.parametrize("name", DOTS)
-def test_dots(name, K, kind, dtype):
-    left, right, how = DOTS[name]
-    sides = how.split("->")[0].split(",")
-    shapes = [
-        tuple(
-            {"i": 20 if name == "matrix by vector" else (left or (1,))[0], "j": (right or (1,))[0], "k": K}[c]
-            for c in side
-        )
-        for side in sides
-    ]
-    a, b = (numbers(kind, shape, dtype) for shape in shapes)
-    found = np.asarray(native.jit(lambda a, b: jnp.einsum(how, a, b))(a, b))
-    ones = "".join(c for c in "ij" if c in how)
-    terms = np.einsum(f"{sides[0]},{sides[1]}->{ones}k", *(x.astype(EXTENDED) for x in (a, b)))
-    assert_near(found, terms, -1, roundings=1)
+def test_dots(name, K):
+    how, products = DOTS[name]
+    sizes = {"i": 2 if name.startswith("two") else 13, "j": 11, "k": K}
+    shapes = [tuple(sizes[axis] for axis in side) for side in how.split("->")[0].split(",")]
+    compiled = native.jit(lambda a, b: jnp.einsum(how, a, b))
+    for a, b in kinds(*shapes):
+        terms = np.einsum(products, a.astype(EXTENDED), b.astype(EXTENDED))
+        assert_near(np.asarray(compiled(a, b)), terms, -1, roundings=1)
 
 
 def test_lanes_do_not_change_a_sum():
-    x = RNG.normal(size=(5, 3001))
-    y = RNG.normal(size=3001)
+    x, y = RNG.normal(size=(5, 3001)), RNG.normal(size=3001)
 
     def f(x, y):
-        return x.sum(), jnp.sin(x).sum(), x @ y, (x.reshape(3001, 1) * y[:3]).sum(0), x.max()
+        return x.sum(), jnp.tanh(x).sum(), x @ y, (x[:, None] * y[:3]).sum(0)
 
-    alone = [native.jit(f)(row, y) for row in x]
-    for lanes in (1, 2, 4, 8):
+    compiled = native.jit(f)
+    alone = [compiled(row, y) for row in x]
+    for lanes in (2, 4):
         together = native.batch(f, (0, None), threads=1, lanes=lanes)(x, y)
         for k, out in enumerate(together):
             np.testing.assert_array_equal(out, np.stack([row[k] for row in alone]))

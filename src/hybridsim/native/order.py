@@ -32,7 +32,9 @@ class _Ordering:
     def __init__(self, graph: Graph, live: set[int], region: Region):
         self.graph, self.live, self.region = graph, live, region
         self.items = [item for item in region.items if not isinstance(item, int) or item in live]
-        self.here = {item for item in self.items if isinstance(item, int)}
+        self.here: dict = {item: item for item in self.items if isinstance(item, int)}
+        """Of each value that is made here, the item that makes it: itself, or a loop or branch that it is a result of."""
+        self.here |= {r: item for item in self.items if isinstance(item, (Loop, Branch)) for r in item.results}
         self.needs: dict = {}
 
     def run(self) -> None:
@@ -61,12 +63,12 @@ class _Ordering:
         last_effect, loads = None, []
         for item in self.items:
             if isinstance(item, int):
-                needs: list = [x for x in operands(self.graph, item) if x in self.here]
+                needs: list = [self.here[x] for x in operands(self.graph, item) if x in self.here]
                 if self._reads_what_is_written(item):
                     loads.append(item)
                     needs += [last_effect] if last_effect is not None else []
             else:
-                needs = [x for x in self._used_by(item) if x in self.here] + loads
+                needs = [self.here[x] for x in self._used_by(item) if x in self.here] + loads
                 needs += [last_effect] if last_effect is not None else []
                 last_effect, loads = item, []
             self.needs[item] = needs

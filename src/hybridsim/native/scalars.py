@@ -123,9 +123,6 @@ class Scalars:
                 return b
             if k == -1 and self.g.types[a].kind != "u":
                 return self.neg(b)
-            if k == 0.5 and self.g.ops[b] == "mul" and (c.get(self.g.args[b][0]) == 2 or c.get(self.g.args[b][1]) == 2):
-                # Half of the double: exact, but where the double overflows; there it is better.
-                return self.g.args[b][1] if c.get(self.g.args[b][0]) == 2 else self.g.args[b][0]
         ops, args = self.g.ops, self.g.args
         # Signs move outwards, so that products which differ in sign only are one product.
         if ops[a] == "neg":

@@ -54,9 +54,9 @@ class Inertia(eqx.Module):
         p = X_AB.position
         moment = rotate(X_AB.rotation, self.moment)
         rotated = X_AB.rotation @ self.tensor @ jnp.swapaxes(X_AB.rotation, -1, -2)
-        # With g = 2 h + m p the parallel-axis terms of h p^T, p h^T and m p p^T are one, made symmetric.
-        shift = _outer_deviation(2 * moment + self.mass[..., None] * p, p)
-        shifted = rotated + (shift + jnp.swapaxes(shift, -1, -2)) / 2
+        # With g = h + m p / 2 the parallel-axis terms of h p^T, p h^T and m p p^T are one, made symmetric.
+        shift = _outer_deviation(moment + self.mass[..., None] * p / 2, p)
+        shifted = rotated + (shift + jnp.swapaxes(shift, -1, -2))
         # Of the symmetric result six entries are kept, so that no other is ever computed.
         return Inertia(self.mass, moment + self.mass[..., None] * p, tensor(six(shifted)))
 
