@@ -60,16 +60,28 @@ SMOOTH = {
     "exp2": jnp.exp2, "cube": lambda x: x**3, "power -2": lambda x: x**-2, "gelu": jax.nn.gelu,
     "lgamma": lambda x: lax.lgamma(lax.stop_gradient(x)),
     "erf_inv": lax.erf_inv, "relu": jax.nn.relu, "normalised": lambda x: x / (1 + jnp.abs(x)), "logit": jax.nn.log_sigmoid,
-    "times constants": lambda x: x * np.resize([0.0, 1.0, -1.0, 0.5, 3.0], x.shape).astype(x.dtype),
-    "constants over": lambda x: np.resize([0.0, 1.0, -3.0], x.shape).astype(x.dtype) / x,
     "nan_to_num": lambda x: jnp.clip(jnp.nan_to_num(x), -50, 50), "digits": lambda x: lax.reduce_precision(x, 8, 10),
 }  # fmt: skip
+CONSTANTS = {
+    "times constants": lambda x: x * np.resize([0.0, 1.0, -1.0, 0.5, 3.0], x.shape).astype(x.dtype),
+    "constants over": lambda x: np.resize([0.0, 1.0, -3.0], x.shape).astype(x.dtype) / x,
+    "dot constants": lambda x: jnp.tensordot(x, np.resize([0.0, 2.0, -0.5], (*x.shape, 2)).astype(x.dtype), x.ndim),
+}
 STEPPED = {
     "floor": jnp.floor, "ceil": jnp.ceil, "round": jnp.round,
     "round away": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
     "trunc": jnp.trunc, "sign": jnp.sign, "is_finite": jnp.isfinite, "isnan": jnp.isnan, "signbit": jnp.signbit,
     "heaviside": lambda x: jnp.heaviside(x, 0.5), "not zero": lambda x: x.astype(bool),
 }  # fmt: skip
+
+
+def constants(draw, pool):
+    """Products with numbers that are known when compiling, of which some are zero."""
+    i = pick(draw, pool, is_float)
+    if i is None:
+        return None
+    name = draw(st.sampled_from([*CONSTANTS]))
+    return name, CONSTANTS[name], (i,)
 
 
 def unary(draw, pool):
@@ -82,9 +94,15 @@ def unary(draw, pool):
     return name, lambda x: STEPPED[name](quantised(x)), (i,)
 
 
+def unsigned_zero(x):
+    """The sign of a zero is not kept where a constant zero is added."""
+    return jnp.where(x == 0, 0.0, x)
+
+
 BINARY = {
     "add": jnp.add, "sub": jnp.subtract, "mul": jnp.multiply, "div": jnp.divide, "max": jnp.maximum, "min": jnp.minimum,
-    "atan2": jnp.arctan2, "pow": lambda a, b: jnp.abs(a) ** b, "hypot": jnp.hypot, "logaddexp": jnp.logaddexp,
+    "atan2": lambda a, b: jnp.arctan2(unsigned_zero(a), unsigned_zero(b)), "pow": lambda a, b: jnp.abs(a) ** b,
+    "hypot": jnp.hypot, "logaddexp": jnp.logaddexp,
     "rem": lambda a, b: lax.rem(quantised(a), quantised(b)), "mod": lambda a, b: jnp.mod(quantised(a), quantised(b)),
     "copysign": lambda a, b: jnp.copysign(a, quantised(b) + 0.01), "pow real": lambda a, b: lax.pow(a, quantised(b)),
     "nextafter": lambda a, b: jnp.nextafter(quantised(a), quantised(b)), "floor divide": lambda a, b: quantised(a) // quantised(b),
@@ -150,7 +168,7 @@ def select(draw, pool):
             return lax.select_n(which, a, fit(b), a + fit(b))
 
         return name, choose, (i, j, k)
-    if name == "clamp":
+    if name == "clamp" or pool[i].shape == ():  # JAX's vmap fails at scalar bounds of a scalar
         return name, lambda a, b, c: lax.clamp(jnp.minimum(fit(b), 1), a, jnp.maximum(fit(b), 1)), (i, j, k)
     fixed = lax.stop_gradient  # JAX cannot differentiate with respect to these bounds
     return name, lambda a, b, c: lax.clamp(fixed(like(b, (), a.dtype)), a, fixed(like(c, (), a.dtype))), (i, j, k)

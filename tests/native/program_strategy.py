@@ -16,7 +16,7 @@ from .programs import FLOATS, INTEGERS, Program, Step, disturbed, quantised, val
 FAMILIES = (
     [steps.unary, steps.binary, steps.structure] * 3
     + [steps.integer, steps.reduce, steps.join, parts.indexing, parts.dot, parts.window] * 2
-    + [steps.compare, steps.select, steps.convert, steps.cumulative, steps.sort, parts.calls]
+    + [steps.compare, steps.select, steps.constants, steps.convert, steps.cumulative, steps.sort, parts.calls]
     + [parts.matrices, parts.random_numbers, parts.convolution]
 )
 SMALL_SHAPES = [(), (1,), (3,), (2, 3), (4,), (1, 4), (2, 1, 3), (0,), (2, 0), (5, 2), (3, 3)]
@@ -205,7 +205,10 @@ def cases(draw, largest: int = 6) -> Case:
         inputs.append(jax.ShapeDtypeStruct(shape, np.dtype(dtype)))
     program = body(draw, inputs, draw(st.integers(1, largest)), depth=2)
     names = ["plain", "plain", "plain", "vmap", "jvp", "gradient", "remat gradient"]
-    transform = draw(st.sampled_from(names[: 5 if has_while(program) else 7]))
+    names = names[: 5 if has_while(program) else 7]
+    if "custom_vjp" in repr(program):  # has no forward derivative
+        names.remove("jvp")
+    transform = draw(st.sampled_from(names))
     rng = np.random.default_rng(draw(st.integers(0, 2**16)))
     arguments = tuple(values(rng, spec, special) for spec in inputs)
     in_axes = tuple(draw(st.sampled_from([0, 0, None])) for _ in inputs)

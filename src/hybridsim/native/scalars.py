@@ -201,5 +201,8 @@ class Scalars:
 
     def clamp_index(self, a: int, low: int, high: int) -> int:
         """An index of any integer type, as INDEX, between low and high."""
+        type = self.g.types[a]
+        if type.kind == "u":  # the largest would become negative
+            a = self.op("min", a, self.const(min(max(high, 0), np.iinfo(type.dtype).max), type))
         a = self.cast(a, INDEX)
         return self.op("min", self.op("max", a, self.index(low)), self.index(high))

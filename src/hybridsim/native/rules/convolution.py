@@ -4,6 +4,7 @@ import numpy as np
 
 from ..arrays import Lazy, Stored, size_of
 from ..types import BOOL, type_of
+from .structure import both
 
 UNROLL = 512
 """Convolutions with more multiplications than this are loops."""
@@ -35,7 +36,7 @@ def _convolution(low, eqn, signal, kernel):
                 s.compare("le", s.index(0), at), s.compare("lt", i, s.index(n)), s.compare("eq", s.mul(i, spread), at)
             ]  # fmt: skip
             for ok in conditions:
-                inside = _both(s, inside, ok)
+                inside = both(s, inside, ok)
             source[signal_at[2 + k]] = s.clamp_index(i, 0, n - 1)
         group = s.integer_div(channel, s.index(max(out_features // groups, 1)))
         source[signal_at[1]] = s.add(s.mul(group, s.index(features)), feature)
@@ -74,15 +75,6 @@ def _convolution(low, eqn, signal, kernel):
     out = low.g.buffer(type, size_of(aval.shape))
     low.a.fill(out, aval.shape, looped)
     return [Stored(aval.shape, type, out, s)]
-
-
-def _both(s, a, b):
-    """a and b, of which one may be known."""
-    if s.g.is_constant(a):
-        return b if s.g.constants[a] else a
-    if s.g.is_constant(b):
-        return a if s.g.constants[b] else b
-    return s.op("and", a, b)
 
 
 CONVOLUTION = {"conv_general_dilated": _convolution}

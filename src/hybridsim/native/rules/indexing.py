@@ -11,7 +11,7 @@ def _known(low, x):
     constants = low.g.constants
     if not isinstance(x, Small) or not all(i in constants for i in x.ids.ravel().tolist()):
         return None
-    flat = [int(constants[i]) for i in x.ids.ravel().tolist()]
+    flat = [min(int(constants[i]), np.iinfo(np.int64).max) for i in x.ids.ravel().tolist()]
     return np.array(flat, dtype=np.int64).reshape(x.shape)
 
 

@@ -183,6 +183,15 @@ def _split(low, eqn, x):
     return outs
 
 
+def both(s, a, b):
+    """a and b, of which one may be known."""
+    if s.g.is_constant(a):
+        return b if s.g.constants[a] else a
+    if s.g.is_constant(b):
+        return a if s.g.constants[b] else b
+    return s.op("and", a, b)
+
+
 def _pad(low, eqn, x, value):
     aval, config = eqn.outvars[0].aval, eqn.params["padding_config"]
     s, fill = low.s, low.a.at(value, ())
@@ -204,10 +213,11 @@ def _pad(low, eqn, x, value):
             shifted = s.sub(i, s.index(lo))
             step = s.index(interior + 1)
             place = s.integer_div(shifted, step)
-            ok = s.op("and", s.compare("ge", shifted, s.index(0)), s.compare("lt", place, s.index(n)))
+            conditions = [s.compare("ge", shifted, s.index(0)), s.compare("lt", place, s.index(n))]
             if interior:
-                ok = s.op("and", ok, s.compare("eq", s.mul(place, step), shifted))
-            inside = s.op("and", inside, ok) if not low.g.is_constant(inside) else ok
+                conditions.append(s.compare("eq", s.mul(place, step), shifted))
+            for ok in conditions:
+                inside = both(s, inside, ok)
             places.append(s.clamp_index(place, 0, n - 1))
         return s.select(inside, low.a.at(x, tuple(places)), fill)
 
