@@ -13,6 +13,13 @@ import hybridsim as hs
 from hybridsim import native
 from hybridsim.native.fingerprint import UnknownPartError, fingerprint, source_state
 
+
+@pytest.fixture
+def from_a_file(monkeypatch):
+    """As if Python had been started with this file; a process of pytest-xdist was not started with any."""
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", __file__, raising=False)
+
+
 X, Y = np.array([0.3, -0.7, 1.1]), np.array([[1.0, 2.0, -0.5], [0.2, 0.1, 0.7]])
 
 
@@ -99,6 +106,7 @@ def twice_with_slope(slope: float):
     return lambda x: jnp.sum(f(x))
 
 
+@pytest.mark.usefixtures("from_a_file")
 def test_custom_rules_are_obeyed_and_part_of_the_key(tmp_path, monkeypatch):
     monkeypatch.setenv("HYBRIDSIM_CACHE", str(tmp_path))
     for slope in (2.0, 5.0):
@@ -110,6 +118,7 @@ def test_custom_rules_are_obeyed_and_part_of_the_key(tmp_path, monkeypatch):
     assert fingerprint(jaxprs[0], rules=True) != fingerprint(jaxprs[1], rules=True)
 
 
+@pytest.mark.usefixtures("from_a_file")
 def test_a_rule_for_reverse_mode_has_no_short_key():
     @jax.custom_vjp
     def f(x):
@@ -121,6 +130,7 @@ def test_a_rule_for_reverse_mode_has_no_short_key():
     np.testing.assert_array_equal(native.value_and_grad(lambda x: jnp.sum(f(x)))(X)[1], np.full(3, 7.0))
 
 
+@pytest.mark.usefixtures("from_a_file")
 def test_second_start_does_not_differentiate(tmp_path, monkeypatch):
     monkeypatch.setenv("HYBRIDSIM_CACHE", str(tmp_path))
     first, second = native.value_and_grad(loss), native.value_and_grad(loss)
@@ -131,6 +141,7 @@ def test_second_start_does_not_differentiate(tmp_path, monkeypatch):
     np.testing.assert_array_equal(gradient, expected[1])
 
 
+@pytest.mark.usefixtures("from_a_file")
 def test_a_changed_source_file_is_another_key(tmp_path, monkeypatch):
     path = tmp_path / "a_module_of_the_user.py"
     path.write_text("x = 1\n")
@@ -141,3 +152,10 @@ def test_a_changed_source_file_is_another_key(tmp_path, monkeypatch):
     os.utime(path, (1, 1))
     assert source_state() != before
     sys.modules.pop("a_module_of_the_user")
+
+
+def test_code_that_was_typed_in_has_no_short_key(monkeypatch):
+    monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
+    with pytest.raises(UnknownPartError, match="typed in"):
+        source_state()
+    np.testing.assert_allclose(native.value_and_grad(loss)(X, Y)[1], jax.grad(loss)(X, Y), rtol=1e-13)
