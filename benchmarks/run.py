@@ -1,7 +1,7 @@
 """HybridSim beside its rivals on the same tasks in one run. Writes RESULTS.md beside this file.
 
 make bench
-python benchmarks/run.py --quick --out /tmp/results.md
+python benchmarks/run.py --quick --out quick.md
 """
 
 import os

@@ -12,6 +12,8 @@ import pytest
 import hybridsim as hs
 from hybridsim import native
 
+from .test_programs import PROGRAMS
+
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
@@ -62,6 +64,18 @@ def test_control_flow_and_integers_as_c(tmp_path):
     run_c(native.jit(f).lower(x, i).c_source("f"), "f", [x, i], out, tmp_path)
     for found, expected in zip(out, native.jit(f)(x, i), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_family_of_primitives_as_c(name, tmp_path):
+    f, *args = PROGRAMS[name]
+    arrays = [np.ascontiguousarray(x) if np.ndim(x) else np.asarray(x) for x in args]
+    expected = [np.asarray(x) for x in jax.tree.leaves(native.jit(f)(*arrays))]
+    out = [np.zeros_like(x) for x in expected]
+    run_c(native.jit(f).lower(*arrays).c_source("f"), "f", arrays, out, tmp_path)
+    for found, wanted in zip(out, expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")

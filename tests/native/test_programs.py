@@ -89,6 +89,18 @@ PROGRAMS = {
         ),
         INTS,
     ),
+    "bits of numbers": (
+        lambda x, y: (
+            jax.lax.bitcast_convert_type(x, jnp.int64),
+            jax.lax.bitcast_convert_type(jax.lax.bitcast_convert_type(y, jnp.uint32) ^ 1, jnp.float32),
+        ),
+        B,
+        B.astype(np.float32),
+    ),
+    "random numbers of single precision": (
+        lambda k: jax.random.normal(k, (5,), jnp.float32),
+        np.array([3, 4], dtype=np.uint32),
+    ),
     "sort of a long array": (lambda x: (jnp.sort(x), jnp.argsort(jnp.round(x)), jnp.sort(x.reshape(60, 50), 0)), LONG),
     "sort of booleans": (lambda x: jnp.argsort(x > 0), LONG[:9]),
     "largest": (lambda x: (jax.lax.top_k(jnp.round(x[:20]), 5), jax.lax.top_k(jnp.round(x), 7)), LONG),
@@ -103,6 +115,19 @@ PROGRAMS = {
         RNG.normal(size=(3, 2, 3, 3)),
     ),
     "float to integer": (lambda x: (x * 1e12).astype(jnp.int32), np.array([1.0, -1.0, np.nan, np.inf])),
+    "float to integers of all widths": (
+        lambda x: [x.astype(t) for t in (jnp.int8, jnp.int16, jnp.int64, jnp.uint8, jnp.uint32, jnp.uint64)],
+        np.array([1.7, -1.7, 300.0, -300.0, 1e10, -1e10, 1e19, 1e30, -1e30, np.inf]),
+    ),
+    "integers of all widths": (
+        lambda i: [
+            (x * x + x, x // 3, x % 7, x >> 1, x << 3, ~x, jnp.maximum(x, 5), x > 3)
+            for x in (
+                i.astype(t) for t in (jnp.int8, jnp.int16, jnp.int32, jnp.uint8, jnp.uint16, jnp.uint32, jnp.uint64)
+            )
+        ],
+        INTS,
+    ),
 }
 
 

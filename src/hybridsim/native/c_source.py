@@ -45,6 +45,11 @@ _PRELUDE = """\
 #include <stdint.h>
 #include <string.h>
 
+/* A comparison that a type's range decides is right, and no mistake. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wtype-limits"
+#endif
+
 /* Larger and smaller number, NaN if either is; integer division as XLA defines it. */
 static inline double hs_max(double a, double b) {{ return a != a || a > b ? a : b; }}
 static inline double hs_min(double a, double b) {{ return a != a || a < b ? a : b; }}
@@ -55,8 +60,13 @@ static inline uint64_t hs_urem(uint64_t a, uint64_t b) {{ return b == 0 ? a : a 
 static inline int64_t hs_toint(double x, double low, double high) {{
   return x != x ? 0 : x <= low ? (int64_t)low : x >= high ? (int64_t)high : (int64_t)x;
 }}
+static inline uint64_t hs_tounsigned(double x, double high) {{
+  return x != x || x <= 0 ? 0 : x >= high ? (high < 0x1p64 ? (uint64_t)high : ~(uint64_t)0) : (uint64_t)x;
+}}
 static inline int64_t hs_bits(double x) {{ int64_t i; memcpy(&i, &x, 8); return i; }}
 static inline double hs_number(int64_t i) {{ double x; memcpy(&x, &i, 8); return x; }}
+static inline int32_t hs_bitsf(float x) {{ int32_t i; memcpy(&i, &x, 4); return i; }}
+static inline float hs_numberf(int32_t i) {{ float x; memcpy(&x, &i, 4); return x; }}
 """
 
 
@@ -236,10 +246,14 @@ class _Writer:
         if op == "cast":
             if source.is_float and not type.is_float:
                 info = np.iinfo(type.dtype)
+                if not type.signed:
+                    return f"({C})hs_tounsigned({r[0]}, {float(info.max)!r})"
                 return f"({C})hs_toint({r[0]}, {float(info.min)!r}, {float(info.max)!r})"
             return f"({C}){r[0]}"
         if op == "bits":
-            return f"hs_bits({r[0]})" if source.is_float else f"hs_number({r[0]})"
+            short = "f" if type.bits == 32 else ""
+            function = f"hs_bits{short}" if source.is_float else f"hs_number{short}" if type.is_float else ""
+            return f"({C}){function}({r[0]})"
         if op.startswith("rarely "):
             return f"{r[0]} ? {op.removeprefix('rarely ')}{single if type == F32 else ''}({', '.join(r[2:])}) : {r[1]}"
         name = _MATH.get(op, "fmod" if op == "rem" else op)
