@@ -44,8 +44,13 @@ class MuJoCo:
     def forward(self) -> Callable[[], None]:
         return lambda: mujoco.mj_forward(self.model, self.data)
 
-    def rollout(self, q: np.ndarray, qd: np.ndarray, steps: int, threads: int = 1) -> Callable[[], np.ndarray]:
-        """Positions after each step, from one state or from one a row. What it writes is allocated once."""
+    def rollout(
+        self, q: np.ndarray, qd: np.ndarray, steps: int, threads: int = 1, controls: np.ndarray | None = None
+    ) -> Callable[[], np.ndarray]:
+        """Positions after each step, from one state or from one a row. What it writes is allocated once.
+
+        `controls` has one row a step, the same from all states.
+        """
         q, qd = np.atleast_2d(q), np.atleast_2d(qd)
         start = np.zeros((len(q), mujoco.mj_stateSize(self.model, STATE)))
         for row, q_row, qd_row in zip(start, q, qd, strict=True):
@@ -54,6 +59,9 @@ class MuJoCo:
         states = np.zeros((len(q), steps, start.shape[1]))
         data = [mujoco.MjData(self.model) for _ in range(threads)]
         options = {"nstep": steps, "state": states, "persistent_pool": threads > 1}
+
+        if controls is not None:
+            options["control"] = np.tile(controls, (len(q), 1, 1))
 
         def run() -> np.ndarray:
             mujoco.rollout.rollout(self.model, data, start, **options)

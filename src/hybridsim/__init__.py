@@ -10,6 +10,18 @@ identified together from measured motion.
 
 from typing import TYPE_CHECKING
 
+from .contact import (
+    Andersson,
+    BrownMcPhee,
+    Cone,
+    Coulomb,
+    Frictionless,
+    Hollars,
+    HuntCrossley,
+    Impulses,
+    Pyramid,
+    Springs,
+)
 from .dynamics import (
     Energy,
     Momentum,
@@ -42,6 +54,7 @@ from .model import (
     ground,
     prefixed,
     solid,
+    with_contacts,
     world,
 )
 from .simulate import (
@@ -63,11 +76,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Actuator",
+    "Andersson",
+    "BrownMcPhee",
+    "Cone",
     "Control",
+    "Coulomb",
     "DivergedError",
     "Energy",
+    "Frictionless",
     "Geom",
+    "Hollars",
+    "HuntCrossley",
     "ImplicitDamping",
+    "Impulses",
     "Joint",
     "Link",
     "Mimic",
@@ -76,9 +97,11 @@ __all__ = [
     "ModelWarning",
     "Momentum",
     "Poses",
+    "Pyramid",
     "Rollout",
     "RungeKutta4",
     "SemiImplicitEuler",
+    "Springs",
     "State",
     "Transform",
     "acceleration",
@@ -106,6 +129,7 @@ __all__ = [
     "solid",
     "step",
     "to_log_cholesky",
+    "with_contacts",
     "world",
 ]
 

@@ -4,23 +4,29 @@ from .aba import accelerations, forward_dynamics
 from .crba import mass_matrix
 from .energy import Energy, Momentum, centre_of_mass, energy, momentum
 from .jacobian import jacobian
-from .joints import configuration_rate, displacements, euler, project, turning
-from .kinematics import Poses, forward_kinematics
+from .joints import configuration_rate, displacements, euler, move, project, turning
+from .kinematics import Configuration, Poses, Velocities, configuration, forward_kinematics, link_poses, velocities
 from .mechanism import Mechanism, assemble
 from .mimic import expand_q, expand_v, reduce_force
+from .response import Acting, Response, response
 from .rnea import bias_force, inverse_dynamics
-from .wrench import Wrenches
+from .wrench import Wrenches, node_forces
 
 __all__ = [
+    "Acting",
+    "Configuration",
     "Energy",
     "Mechanism",
     "Momentum",
     "Poses",
+    "Response",
+    "Velocities",
     "Wrenches",
     "accelerations",
     "assemble",
     "bias_force",
     "centre_of_mass",
+    "configuration",
     "configuration_rate",
     "displacements",
     "energy",
@@ -31,9 +37,14 @@ __all__ = [
     "forward_kinematics",
     "inverse_dynamics",
     "jacobian",
+    "link_poses",
     "mass_matrix",
     "momentum",
+    "move",
+    "node_forces",
     "project",
     "reduce_force",
+    "response",
     "turning",
+    "velocities",
 ]

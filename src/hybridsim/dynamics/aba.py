@@ -34,33 +34,28 @@ def forward_dynamics(
     tau is the total force at the joints; `passive_forces` gives the part of springs, damping and friction.
     """
     mechanism = assemble(model)
-    q_all, qd_all = (
-        expand_q(mechanism, jnp.asarray(q)),
-        expand_v(mechanism, jnp.asarray(qd)),
-    )
+    q_all, qd_all = expand_q(mechanism, jnp.asarray(q)), expand_v(mechanism, jnp.asarray(qd))
     check_size("tau", jnp.asarray(tau), model.nv)
-    return accelerations(mechanism, q_all, qd_all, jnp.asarray(tau), wrenches, mechanism.armature)
+    conf = configuration(mechanism, q_all)
+    vel = velocities(mechanism, q_all, conf, qd_all)
+    return accelerations(mechanism, conf, vel, jnp.asarray(tau), node_forces(mechanism, conf, wrenches))
 
 
 def accelerations(
     mechanism: Mechanism,
-    q: Float[Array, " all_q"],
-    qd: Float[Array, " all_v"],
+    conf: Configuration,
+    vel: Velocities,
     tau: Float[Array, " nv"],
-    wrenches: Wrenches,
-    armature: Float[Array, " all_v"],
+    external: Float[Array, "nodes 6"] | None,
 ) -> Float[Array, " nv"]:
-    """Forward dynamics with another diagonal added to the mass matrix than the model's own armature."""
-    mechanism = eqx.tree_at(lambda m: m.armature, mechanism, armature)
-    conf = configuration(mechanism, q)
-    vel = velocities(mechanism, q, conf, qd)
-    external = node_forces(mechanism, conf, wrenches)
+    """Forward dynamics, given where everything is and how it moves."""
     if not mechanism.topology.has_mimics:
         return aba(mechanism, conf, vel, tau, external) if len(tau) else tau
     # Coupled joints are no tree, so there the reduced equation of motion is solved: E^T M E qdd = tau - E^T h.
     M = crba(mechanism, conf)
     M = reduce_force(mechanism, reduce_force(mechanism, M).T)
-    h = reduce_force(mechanism, rnea(mechanism, conf, vel, jnp.zeros_like(qd), external))
+    zero = jnp.zeros(mechanism.topology.nv_all, dtype=tau.dtype)
+    h = reduce_force(mechanism, rnea(mechanism, conf, vel, zero, external))
     return jnp.linalg.solve(M, tau - h)
 
 
@@ -102,6 +97,24 @@ class Factors(eqx.Module):
     """I^A S"""
     D_inv: Float[Array, " dofs"]
     """1 / (S . U + armature)"""
+
+    def __iter__(self):
+        return iter((self.U, self.D_inv))
+
+
+def factorise(mechanism: Mechanism, conf: Configuration) -> Factors:
+    """The factors of the mass matrix alone: pass 2 without forces."""
+    tables = mechanism.layout
+
+    def eliminate(received, I_A, S, armature):
+        if received is not None:
+            I_A = I_A + received
+        U = jnp.einsum("nij,nj->ni", I_A, S)
+        D_inv = 1 / (jnp.sum(S * U, axis=-1) + armature)
+        return (U, D_inv), I_A - U[:, :, None] * U[:, None, :] * D_inv[:, None, None]
+
+    I = _at_last_dofs(tables, conf.inertia.matrix())
+    return Factors(*inward(tables.dofs, eliminate, I, conf.S, jnp.asarray(mechanism.armature)))
 
 
 def _articulated(mechanism: Mechanism, conf: Configuration, vel: Velocities, tau, external) -> tuple[Array, Factors]:
@@ -146,15 +159,14 @@ def _solve(
         p = U * (u * D_inv)[:, None]
         return u, p if received is None else received + p
 
-    u = inward(mechanism.layout.dofs, eliminate, tau, conf.S, factors.U, factors.D_inv)
-    return _accelerate(
-        mechanism,
-        conf,
-        factors,
-        u,
-        jnp.zeros(6, dtype=tau.dtype),
-        jnp.zeros_like(conf.S),
-    )
+    return outward_solve(mechanism, conf, factors, inward(mechanism.layout.dofs, eliminate, tau, conf.S, *factors))
+
+
+def outward_solve(
+    mechanism: Mechanism, conf: Configuration, factors: Factors, u: Float[Array, " dofs"]
+) -> Float[Array, " dofs"]:
+    """The second half of M^-1 tau, given what the inward pass makes of tau."""
+    return _accelerate(mechanism, conf, factors, u, jnp.zeros(6, dtype=u.dtype), jnp.zeros_like(conf.S))
 
 
 def _accelerate(mechanism: Mechanism, conf: Configuration, factors: Factors, u, a_world, c) -> Float[Array, " dofs"]:

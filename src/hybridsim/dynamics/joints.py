@@ -41,6 +41,17 @@ def euler(
     return _by_kind(own_groups(model.topology), step, "qvv->qv", q, qd, qdd)
 
 
+def move(
+    model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"], moving: Float[Array, " nv"], dt: Scalar
+) -> tuple[Float[Array, " nq"], Float[Array, " nv"]]:
+    """Positions after dt at the velocity `moving`, and v in the axes of the new positions."""
+
+    def step(kind: JointKind) -> Callable:
+        return lambda q, v, moving: kind.move(q, v, moving, dt)
+
+    return _by_kind(own_groups(model.topology), step, "qvv->qv", q, v, moving)
+
+
 def turning(model: Model, qd: Float[Array, " nv"]) -> Float[Array, " nv"]:
     """What `euler` adds to accelerations of joints whose velocity is given in axes that turn."""
     own = own_groups(model.topology)

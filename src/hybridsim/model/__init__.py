@@ -1,10 +1,12 @@
 """The model: what bodies and joints there are, and every number that describes them."""
 
 from .build import build, build_spec
+from .contacts import Contacts, Limits
 from .errors import ModelError, ModelWarning
 from .geometry import SHAPES, Geometry
 from .joints import KINDS, Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute, Spherical
 from .model import Actuators, Joints, Links, Model
+from .pairs import TOUCHING, with_contacts
 from .solids import chain, free_body, ground, solid
 from .spec import WORLD, Actuator, Geom, Joint, Link, Mimic, Spec
 from .state import State
@@ -14,9 +16,11 @@ from .world import prefixed, world
 __all__ = [
     "KINDS",
     "SHAPES",
+    "TOUCHING",
     "WORLD",
     "Actuator",
     "Actuators",
+    "Contacts",
     "Continuous",
     "Fixed",
     "Free",
@@ -25,6 +29,7 @@ __all__ = [
     "Joint",
     "JointKind",
     "Joints",
+    "Limits",
     "Link",
     "Links",
     "Mimic",
@@ -45,5 +50,6 @@ __all__ = [
     "ground",
     "prefixed",
     "solid",
+    "with_contacts",
     "world",
 ]

@@ -11,6 +11,7 @@ from .geometry import SHAPES, Geometry
 from .inertial import link_numbers
 from .joints import KINDS, JointKind
 from .model import Actuators, Joints, Links, Model
+from .pairs import default_contacts, default_limits
 from .sort import sorted_joints
 from .spec import WORLD, Actuator, Geom, Joint, Link, Spec
 from .topology import Topology
@@ -24,7 +25,7 @@ def build(
 ) -> Model:
     """A model from records. Raises `ModelError` where a number is impossible or a name does not exist.
 
-    `options` are the other fields of `Spec`: gravity, timestep, world_geoms, source.
+    `options` are the other fields of `Spec`: gravity, timestep, world_geoms, self_collision, excludes, source.
     """
     return build_spec(Spec(links, joints, actuators, **options))
 
@@ -57,6 +58,7 @@ def build_spec(spec: Spec, strict: bool = True) -> Model:
     validate.finite(spec.source, "gravity", gravity)
     if not (np.isfinite(spec.timestep) and spec.timestep > 0):
         raise ModelError(f"{spec.source}: the time step is {spec.timestep:g} s; it must be positive")
+    geometry = _stack_geometry(spec, links, where)
     return Model(
         links=Links(
             mass=masses,
@@ -64,7 +66,9 @@ def build_spec(spec: Spec, strict: bool = True) -> Model:
             inertia=np.array([n.six for n in numbers]).reshape(-1, 6),
         ),
         joints=stacked,
-        geometry=_stack_geometry(spec, links, where),
+        geometry=geometry,
+        contacts=default_contacts(geometry, topology, spec.self_collision, spec.excludes),
+        limits=default_limits(stacked, topology),
         actuators=_stack_actuators(spec, topology, where),
         gravity=gravity,
         timestep=np.asarray(spec.timestep, dtype=float),

@@ -5,8 +5,9 @@ from jaxtyping import Float
 
 from ..spatial import Array, Quaternion, Vector3
 
-SHAPES = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "plane", "points")
-"""`points` is a convex set of points, such as the hull of a mesh."""
+SHAPES = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "points", "prism", "elliptic", "plane")
+"""`points` is a convex set of points, such as the hull of a mesh; `prism` a convex polygon extruded along z, `elliptic`
+an ellipse extruded along z."""
 
 
 class Geometry(eqx.Module):
@@ -17,12 +18,13 @@ class Geometry(eqx.Module):
     quaternion: Quaternion
     """Of the shape's frame in its link (w, x, y, z)."""
     size: Float[Array, "shapes 3"]
-    """Sphere: radius. Capsule, cylinder (along z): radius, half length. Box, ellipsoid: half sizes. Plane
-    (normal z): nothing. [m]"""
+    """Sphere: radius. Capsule, cylinder (along z): radius, half length. Box, ellipsoid, elliptic: half sizes. Prism
+    (along z): half length. Plane (normal z), points: nothing. [m]"""
     friction: Float[Array, " shapes"]
-    """Coulomb coefficient."""
+    """Coulomb coefficient of the file; a pair starts with the larger one of its two shapes (see `Contacts`)."""
     points: tuple[Float[Array, "n 3"], ...]
-    """Of each shape, its points in its own frame [m]; empty for all but `points`."""
+    """Of each shape, its points in its own frame [m]; of a prism the corners of its polygon, counter-clockwise about z
+    and with z = 0; empty for all but these two."""
 
     names: tuple[str, ...] = eqx.field(static=True)
     shapes: tuple[str, ...] = eqx.field(static=True)

@@ -5,6 +5,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..spatial import Array, Vector3
+from .contacts import Contacts, Limits
 from .geometry import Geometry
 from .topology import Topology
 
@@ -81,6 +82,8 @@ class Model(eqx.Module):
     links: Links
     joints: Joints
     geometry: Geometry
+    contacts: Contacts
+    limits: Limits
     actuators: Actuators
     gravity: Vector3
     """[m/s^2]"""

@@ -124,6 +124,10 @@ class Spec:
     actuators: Sequence[Actuator] = ()
     world_geoms: Sequence[Geom] = ()
     """Shapes fixed in the world, such as the floor."""
+    self_collision: bool = False
+    """Whether links of the mechanism may touch each other, or only what is fixed in the world."""
+    excludes: Sequence[tuple[str, str]] = ()
+    """Names of two links that never touch."""
     gravity: Numbers = (0.0, 0.0, -9.81)
     timestep: float = 1e-3
     source: str = "model"

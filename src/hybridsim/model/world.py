@@ -6,9 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .contacts import Contacts, Limits
 from .errors import ModelError
 from .geometry import Geometry
 from .model import Actuators, Joints, Links, Model
+from .pairs import contacts_of, filtered, known
 from .topology import Topology
 
 
@@ -28,14 +30,17 @@ def world(*models: Model) -> Model:
                 seen[name] = i
     link_offsets = _offsets([len(m.link_names) for m in models])
     joint_offsets = _offsets([len(m.joint_names) for m in models])
+    geometry, topology = _geometry(models, link_offsets), _topology(models, joint_offsets)
     return Model(
         links=Links(**_joined([m.links for m in models], _fields(Links))),
         joints=Joints(**_joined([_with_all_fields(m.joints, models) for m in models], _fields(Joints))),
-        geometry=_geometry(models, link_offsets),
+        geometry=geometry,
+        contacts=_contacts(models, geometry, topology),
+        limits=_limits(models),
         actuators=_actuators(models, joint_offsets),
         gravity=models[0].gravity,
         timestep=models[0].timestep,
-        topology=_topology(models, joint_offsets),
+        topology=topology,
     )
 
 
@@ -99,6 +104,23 @@ def _geometry(models: tuple[Model, ...], offsets: list[int]) -> Geometry:
         links=_shifted([part.links for part in parts], offsets),
         groups=sum((part.groups for part in parts), ()),
     )
+
+
+def _contacts(models: tuple[Model, ...], geometry: Geometry, topology: Topology) -> Contacts:
+    """The pairs of every model, with their numbers, and those between models that the collision filters allow."""
+    offsets = _offsets([len(m.geometry.names) for m in models])
+    model_of = [i for i, m in enumerate(models) for _ in m.geometry.names]
+    allowed = filtered(geometry, topology, self_collision=True)
+    between = contacts_of(geometry, known(geometry, [(a, b) for a, b in allowed if model_of[a] != model_of[b]]))
+    parts = [m.contacts for m in models] + [between]
+    pairs = [(a + first, b + first) for m, first in zip(models, offsets, strict=True) for a, b in m.contacts.pairs]
+    return Contacts(**_joined(parts, _fields(Contacts)[:-1]), pairs=(*pairs, *between.pairs))
+
+
+def _limits(models: tuple[Model, ...]) -> Limits:
+    offsets = _offsets([m.topology.nv_all for m in models])
+    freedoms = _shifted([m.limits.freedoms for m in models], offsets)
+    return Limits(**_joined([m.limits for m in models], _fields(Limits)[:-1]), freedoms=freedoms)
 
 
 def _actuators(models: tuple[Model, ...], offsets: list[int]) -> Actuators:

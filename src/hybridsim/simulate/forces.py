@@ -27,18 +27,20 @@ def joint_forces(
     qd: Float[Array, " all_v"],
     control: Control,
     named: Named = unmarked,
+    smooth_friction: bool = True,
 ) -> Float[Array, " nv"]:
     """Total force on each coordinate, given the coordinates of all joints."""
-    passive = named("joint.passive_force", reduce_force(mechanism, _passive(model, q, qd)))
+    passive = named("joint.passive_force", reduce_force(mechanism, _passive(model, q, qd, smooth_friction)))
     actuation = named("joint.actuation", _actuation(model, mechanism, q, qd, control))
     return named("joint.force", actuation + passive)
 
 
-def _passive(model: Model, q: Float[Array, " all_q"], qd: Float[Array, " all_v"]) -> Float[Array, " all_v"]:
+def _passive(
+    model: Model, q: Float[Array, " all_q"], qd: Float[Array, " all_v"], smooth_friction: bool = True
+) -> Float[Array, " all_v"]:
     joints = model.joints
-    spring = joints.stiffness * displacements(model, q)
-    friction = joints.friction * jnp.tanh(qd / joints.friction_speed)
-    return -spring - joints.damping * qd - friction
+    force = -joints.stiffness * displacements(model, q) - joints.damping * qd
+    return force - joints.friction * jnp.tanh(qd / joints.friction_speed) if smooth_friction else force
 
 
 def passive_damping(model: Model, qd: Float[Array, " all_v"]) -> Float[Array, " all_v"]:

@@ -10,6 +10,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Float
 
+from ..contact import Contact, Impulses
 from ..dynamics import assemble
 from ..model import Model, State
 from ..model.names import Named, unmarked
@@ -49,6 +50,7 @@ def rollout(
     dt: Scalar | None = None,
     steps: int | None = None,
     integrator: Integrator = SemiImplicitEuler(),
+    contact: Contact | None = Impulses(),
     checkpoint: bool = True,
     check: bool = False,
     named: Named = unmarked,
@@ -57,18 +59,18 @@ def rollout(
 
     `controls` is None, an array or `Control` with one row a step, or a function of time and state. Without
     `checkpoint` a gradient keeps all intermediate values of every step: faster, but memory grows with them.
-    `check` raises `DivergedError`, naming step and joint, where a number is not finite.
+    Without `contact`, shapes and joint limits do not act. `check` raises `DivergedError`, naming step and joint, where a number is not finite.
     """
     steps = _count(steps, controls)
     dt = model.timestep if dt is None else dt
-    result = _rollout(model, as_state(model, state), controls, dt, steps, integrator, checkpoint, named)
+    result = _rollout(model, as_state(model, state), controls, dt, steps, integrator, contact, checkpoint, named)
     if check:
         _raise_if_diverged(model, result)
     return result
 
 
 @eqx.filter_jit
-def _rollout(model, state, controls, dt, steps, integrator, checkpoint, named) -> Rollout:
+def _rollout(model, state, controls, dt, steps, integrator, contact, checkpoint, named) -> Rollout:
     mechanism = assemble(model)
     times = dt * jnp.arange(steps + 1)
     policy = cast(Policy, controls) if callable(controls) else None
@@ -76,7 +78,7 @@ def _rollout(model, state, controls, dt, steps, integrator, checkpoint, named) -
     def one_step(state, now):
         t, control = now
         control = as_control(model, policy(t, state) if policy else control)
-        state = advance(model, mechanism, state, control, dt, integrator, named)
+        state = advance(model, mechanism, state, control, dt, integrator, contact, named)
         return state, state
 
     body = jax.checkpoint(one_step, prevent_cse=False, policy=_KEEP) if checkpoint else one_step

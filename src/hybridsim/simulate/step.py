@@ -4,13 +4,27 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Float
 
-from ..dynamics import Mechanism, accelerations, assemble, expand_q, expand_v, reduce_force, turning
+from ..contact import Contact, Impulses, Moment
+from ..dynamics import (
+    Mechanism,
+    accelerations,
+    assemble,
+    configuration,
+    euler,
+    expand_q,
+    expand_v,
+    move,
+    node_forces,
+    reduce_force,
+    turning,
+    velocities,
+)
 from ..model import Model, State
 from ..model.names import Named, unmarked
 from ..spatial import Array, Scalar
 from .control import Control, as_control
 from .forces import joint_forces, passive_damping
-from .integrators import Integrator, SemiImplicitEuler
+from .integrators import Integrator, Motion, SemiImplicitEuler
 
 StateLike = State | tuple[Array, Array]
 ControlLike = Control | Array | None
@@ -23,46 +37,80 @@ def step(
     control: ControlLike = None,
     dt: Scalar | None = None,
     integrator: Integrator = SemiImplicitEuler(),
+    contact: Contact | None = Impulses(),
     named: Named = unmarked,
 ) -> State:
-    """The state dt later (dt None: the model's own time step)."""
+    """The state dt later (dt None: the model's own time step). Without `contact`, shapes and limits do not act."""
     dt = model.timestep if dt is None else dt
-    return advance(model, assemble(model), as_state(model, state), as_control(model, control), dt, integrator, named)
+    state, control = as_state(model, state), as_control(model, control)
+    return advance(model, assemble(model), state, control, dt, integrator, contact, named)
 
 
 @eqx.filter_jit
 def acceleration(
-    model: Model, state: StateLike, control: ControlLike = None, named: Named = unmarked
+    model: Model,
+    state: StateLike,
+    control: ControlLike = None,
+    contact: Contact | None = None,
+    named: Named = unmarked,
 ) -> Float[Array, " nv"]:
-    """Joint accelerations with all that acts: actuators, springs, damping, friction, gravity."""
+    """Joint accelerations with all that acts by forces: actuators, springs, damping, friction, gravity.
+
+    Contact only if it is `Springs`: impulses act on velocities.
+    """
     state = as_state(model, state)
-    return _accelerate(model, assemble(model), as_control(model, control), named, state.q, state.qd)
+    control = as_control(model, control)
+    return _accelerate(model, assemble(model), control, contact, named, state.q, state.qd)[0]
 
 
 def advance(
-    model: Model, mechanism: Mechanism, state: State, control: Control, dt: Scalar, integrator: Integrator, named: Named
+    model: Model,
+    mechanism: Mechanism,
+    state: State,
+    control: Control,
+    dt: Scalar,
+    integrator: Integrator,
+    contact: Contact | None,
+    named: Named,
 ) -> State:
     """`step`, with what depends on parameters only already done."""
 
     def accelerate(q, qd, implicit=0.0):
-        return _accelerate(model, mechanism, control, named, q, qd, implicit)
+        return _accelerate(model, mechanism, control, contact, named, q, qd, implicit)
 
-    state = integrator(model, accelerate, state, dt)
+    def first_order(state, dt, implicit=0.0):
+        qdd, now = accelerate(state.q, state.qd, implicit)
+        if not impulsive:
+            return State(*euler(model, state.q, state.qd, qdd, dt))
+        free = state.qd + dt * (qdd + turning(model, state.qd))
+        after, moving = contact.velocities(now, free, dt, named)
+        return State(*move(model, state.q, after, moving, dt))
+
+    impulsive = contact is not None and contact.acts_on_velocities(model)
+    state = integrator(model, Motion(lambda q, qd: accelerate(q, qd)[0], first_order, impulsive), state, dt)
     return State(named("state.next_position", state.q), named("state.next_velocity", state.qd))
 
 
-def _accelerate(model, mechanism, control, named, q, qd, implicit=0.0) -> Float[Array, " nv"]:
-    """qdd of (M + implicit D) qdd = forces."""
-    q, own_qd = expand_q(mechanism, named("joint.position", q)), named("joint.velocity", qd)
-    qd = expand_v(mechanism, own_qd)
-    tau = joint_forces(model, mechanism, q, qd, control, named)
-    armature = mechanism.armature
+def _accelerate(model, mechanism, control, contact, named, q, qd, implicit=0.0) -> tuple[Float[Array, " nv"], Moment]:
+    """qdd of (M + implicit D) qdd = forces, and what contact needs to know."""
+    own_qd = named("joint.velocity", qd)
+    q, qd = expand_q(mechanism, named("joint.position", q)), expand_v(mechanism, own_qd)
+    conf = configuration(mechanism, q)
+    now = Moment(model, mechanism, q, own_qd, conf, velocities(mechanism, q, conf, qd))
+    external = node_forces(mechanism, conf, control.wrenches)
+    pushed, held = (None, None) if contact is None else contact.forces(now, named)
+    tau = joint_forces(model, mechanism, q, qd, control, named, contact is None or contact.smooth_joint_friction)
+    if pushed is not None:
+        external = pushed if external is None else external + pushed
+    if held is not None:
+        tau = tau + reduce_force(mechanism, held)
     if not (isinstance(implicit, float) and implicit == 0.0):
         # Damping by the next velocity, v + dt (qdd + turning): the first part of it belongs to M, the second to tau.
         damping = implicit * passive_damping(model, qd)
-        armature = armature + damping
+        now = eqx.tree_at(lambda now: now.mechanism.armature, now, mechanism.armature + damping)
         tau = tau - reduce_force(mechanism, damping * expand_v(mechanism, turning(model, own_qd)))
-    return named("joint.acceleration", accelerations(mechanism, q, qd, tau, control.wrenches, armature))
+    qdd = accelerations(now.mechanism, conf, now.vel, tau, external)
+    return named("joint.acceleration", qdd), now
 
 
 def as_state(model: Model, state: StateLike) -> State:

@@ -19,6 +19,9 @@ class FlatJoint(JointKind):
         # q + dt (v + dt a), written so that the new position need not wait for the new velocity.
         return q + dt * v + dt * dt * a, v + dt * a
 
+    def move(self, q, v, moving, dt):
+        return q + dt * moving, v
+
     def turning(self, v):
         return None
 

@@ -47,10 +47,14 @@ class Free(JointKind):
         # The linear velocity is stepped in the parent's axes, where its rate is a + w x v. Stepped in the
         # turning body it would grow by a factor 1 + (|w| dt)^2 / 2 every step: a thrown cube gains speed.
         new = v + dt * (a + self.turning(v))
-        w_next, velocity = new[:3], rotate(matrix_from_quaternion(q[3:]), new[3:])
-        quaternion = unit(multiply(q[3:], quaternion_exp(dt * w_next)))
-        linear = rotate_back(matrix_from_quaternion(quaternion), velocity)
-        return jnp.concatenate([q[:3] + dt * velocity, quaternion]), jnp.concatenate([w_next, linear])
+        return self.move(q, new, new, dt)
+
+    def move(self, q, v, moving, dt):
+        rotation = matrix_from_quaternion(q[3:])
+        quaternion = unit(multiply(q[3:], quaternion_exp(dt * moving[:3])))
+        linear = rotate_back(matrix_from_quaternion(quaternion), rotate(rotation, v[3:]))
+        position = q[:3] + dt * rotate(rotation, moving[3:])
+        return jnp.concatenate([position, quaternion]), jnp.concatenate([v[:3], linear])
 
     def turning(self, v):
         return jnp.concatenate([jnp.zeros(3, dtype=v.dtype), cross(v[:3], v[3:])])

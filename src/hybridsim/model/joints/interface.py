@@ -55,6 +55,12 @@ class JointKind(ABC):
         """One semi-implicit Euler step: velocity first, then the configuration with the new velocity."""
 
     @abstractmethod
+    def move(
+        self, q: Float[Array, " nq"], v: Float[Array, " nv"], moving: Float[Array, " nv"], dt: Scalar
+    ) -> tuple[Float[Array, " nq"], Float[Array, " nv"]]:
+        """The configuration after dt at the velocity `moving`, and v, which belongs to q, in the axes of that one."""
+
+    @abstractmethod
     def turning(self, v: Float[Array, " nv"]) -> Float[Array, " nv"] | None:
         """What `euler` adds to the acceleration because v is stepped in axes that do not turn; None for nothing."""
 

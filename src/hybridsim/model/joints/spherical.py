@@ -47,7 +47,10 @@ class Spherical(JointKind):
 
     def euler(self, q, v, a, dt):
         v = v + dt * a
-        return unit(multiply(q, quaternion_exp(dt * v))), v
+        return self.move(q, v, v, dt)
+
+    def move(self, q, v, moving, dt):
+        return unit(multiply(q, quaternion_exp(dt * moving))), v
 
     def turning(self, v):
         return None

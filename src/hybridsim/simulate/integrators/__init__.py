@@ -1,8 +1,8 @@
 """Integrators, one file each behind `Integrator`."""
 
 from .implicit_damping import ImplicitDamping
-from .interface import Acceleration, Integrator
+from .interface import Integrator, Motion
 from .runge_kutta4 import RungeKutta4
 from .semi_implicit_euler import SemiImplicitEuler
 
-__all__ = ["Acceleration", "ImplicitDamping", "Integrator", "RungeKutta4", "SemiImplicitEuler"]
+__all__ = ["ImplicitDamping", "Integrator", "Motion", "RungeKutta4", "SemiImplicitEuler"]

@@ -4,13 +4,11 @@ Stable for any damping and for friction of any slope, at the cost of nothing: (M
 same articulated-body recursion with dt D added to the armature. MuJoCo's default integrator does the same.
 """
 
-from ...dynamics import euler
-from ...model import State
 from .interface import Integrator
 
 
 class ImplicitDamping(Integrator):
     """First order."""
 
-    def __call__(self, model, acceleration, state, dt):
-        return State(*euler(model, state.q, state.qd, acceleration(state.q, state.qd, implicit=dt), dt))
+    def __call__(self, model, motion, state, dt):
+        return motion.first_order(state, dt, implicit=dt)

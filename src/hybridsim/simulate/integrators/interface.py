@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import equinox as eqx
 from jaxtyping import Float
@@ -9,13 +10,22 @@ from jaxtyping import Float
 from ...model import Model, State
 from ...spatial import Array, Scalar
 
-Acceleration = Callable[..., Float[Array, " nv"]]
-"""acceleration(q, qd, implicit=0): solves (M + implicit D) qdd = forces, with D the damping of the joints."""
+@dataclass(frozen=True)
+class Motion:
+    """How a model moves: what integrators are made of."""
+
+    acceleration: Callable[[Float[Array, " nq"], Float[Array, " nv"]], Float[Array, " nv"]]
+    """qdd of q and qd."""
+    first_order: Callable[..., State]
+    """first_order(state, dt, implicit=0): the state after a semi-implicit Euler step, contact impulses included, in
+    which the damping of the joints acts on the velocity a time `implicit` later."""
+    impulsive: bool
+    """Whether contact acts by impulses, which only `first_order` knows."""
 
 
 class Integrator(eqx.Module):
     """A rule for the next state."""
 
     @abstractmethod
-    def __call__(self, model: Model, acceleration: Acceleration, state: State, dt: Scalar) -> State:
+    def __call__(self, model: Model, motion: Motion, state: State, dt: Scalar) -> State:
         """The state dt later."""

@@ -14,9 +14,15 @@ from .interface import Integrator
 class RungeKutta4(Integrator):
     """Fourth order."""
 
-    def __call__(self, model, acceleration, state, dt):
+    def __call__(self, model, motion, state, dt):
+        if motion.impulsive:
+            raise ValueError(
+                "RungeKutta4 integrates forces, but this model has contacts or joint limits that act by impulses; "
+                "give contact=hs.Springs(), contact=None to leave them out, or integrator=hs.SemiImplicitEuler()"
+            )
+
         def slope(state):
-            return State(configuration_rate(model, state.q, state.qd), acceleration(state.q, state.qd))
+            return State(configuration_rate(model, state.q, state.qd), motion.acceleration(state.q, state.qd))
 
         def moved(slope, h):
             return jax.tree.map(lambda x, dx: x + h * dx, state, slope)

@@ -1,0 +1,20 @@
+"""Contact: where shapes touch (detect/), contact as springs (spring/) and as impulses (impulse/)."""
+
+from .impulse import Cone, Impulses, Pyramid
+from .interface import Contact, Moment
+from .spring import Andersson, BrownMcPhee, Coulomb, Frictionless, Hollars, HuntCrossley, Springs
+
+__all__ = [
+    "Andersson",
+    "BrownMcPhee",
+    "Cone",
+    "Contact",
+    "Coulomb",
+    "Frictionless",
+    "Hollars",
+    "HuntCrossley",
+    "Impulses",
+    "Moment",
+    "Pyramid",
+    "Springs",
+]

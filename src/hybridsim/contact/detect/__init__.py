@@ -1,0 +1,55 @@
+"""Where two shapes touch: one function per pair of kinds of shape, found in `PAIRS`."""
+
+import jax
+import numpy as np
+
+from ...spatial import Transform
+from .box import sphere_box
+from .box_box import box_box
+from .extruded import cylinder_elliptic, cylinder_prism, sphere_cylinder, sphere_elliptic, sphere_prism
+from .interface import Pair, Placed, Touch
+from .plane import (
+    box_plane,
+    capsule_plane,
+    cylinder_plane,
+    ellipsoid_plane,
+    elliptic_plane,
+    points_plane,
+    prism_plane,
+    sphere_plane,
+)
+from .round import capsule_capsule, sphere_capsule, sphere_sphere
+
+PAIRS: dict[tuple[str, str], Pair] = {
+    ("sphere", "sphere"): sphere_sphere,
+    ("sphere", "capsule"): sphere_capsule,
+    ("capsule", "capsule"): capsule_capsule,
+    ("sphere", "cylinder"): sphere_cylinder,
+    ("sphere", "box"): sphere_box,
+    ("sphere", "prism"): sphere_prism,
+    ("sphere", "elliptic"): sphere_elliptic,
+    ("box", "box"): box_box,
+    ("cylinder", "prism"): cylinder_prism,
+    ("cylinder", "elliptic"): cylinder_elliptic,
+    ("sphere", "plane"): sphere_plane,
+    ("capsule", "plane"): capsule_plane,
+    ("cylinder", "plane"): cylinder_plane,
+    ("box", "plane"): box_plane,
+    ("ellipsoid", "plane"): ellipsoid_plane,
+    ("points", "plane"): points_plane,
+    ("prism", "plane"): prism_plane,
+    ("elliptic", "plane"): elliptic_plane,
+}
+"""Kinds of shape (a, b), ordered as in `model.geometry.SHAPES`, and where they touch."""
+
+
+def how_many(shape_a: str, shape_b: str, points_a: int = 0, points_b: int = 0) -> int:
+    """How many points a pair returns; `points_a` and `points_b` are the lengths of `Placed.points`."""
+
+    def placed(points: int) -> Placed:
+        return Placed(Transform(np.eye(3), np.zeros(3)), np.ones(3), np.zeros((points, 3)))
+
+    return jax.eval_shape(PAIRS[shape_a, shape_b], placed(points_a), placed(points_b)).distance.shape[0]
+
+
+__all__ = ["PAIRS", "Pair", "Placed", "Touch", "how_many"]

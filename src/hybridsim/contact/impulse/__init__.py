@@ -1,0 +1,8 @@
+"""Contact at the level of velocities: a complementarity problem a step, solved by projected Gauss-Seidel."""
+
+from .cone import Cone
+from .impulses import Impulses
+from .interface import Friction
+from .pyramid import Pyramid
+
+__all__ = ["Cone", "Friction", "Impulses", "Pyramid"]

@@ -1,0 +1,107 @@
+"""From a model at one time to the rows of its contact problem: points, then limited freedoms, then joint friction."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float
+
+from ...dynamics import Response, expand_v
+from ...dynamics.kinematics import joint_motion
+from ...dynamics.traverse import sum_outward
+from ...model.names import Named
+from ...spatial import Array, Scalar, pick
+from ..interface import Moment
+from ..points import Points, contact_points, point_table
+from ..rows import frames, limit_gaps, point_velocities, rows_response
+from .problem import BoundedRows, ContactRows, Problem
+from .targets import Closing, Targets
+
+
+class Assembly(eqx.Module):
+    """All rows, before any response is computed."""
+
+    now: Moment
+    dt: Scalar
+    velocity: Float[Array, " all_v"]
+    """That which contact sees, of all joints."""
+    points: Points
+    frame: Float[Array, "points 3 3"]
+    """Rows: normal and two tangents."""
+    sliding: Float[Array, "points 2"]
+    """Tangential velocity."""
+    closing: Closing
+    """Of the points."""
+    friction: Float[Array, " points"]
+    limits: Closing
+    away: Float[Array, " limited"]
+    """Sign of motion away from the nearer limit."""
+    rubbing: tuple[int, ...] = eqx.field(static=True)
+    """Freedoms with friction rows."""
+
+    def near(self) -> Bool[Array, ""]:
+        """Whether any row may have something to do."""
+        some = jnp.any(self.closing.near(self.dt)) | jnp.any(self.limits.near(self.dt))
+        return some | (len(self.rubbing) > 0)
+
+    def response(self) -> Response:
+        freedoms = np.array([*self.now.model.limits.freedoms, *self.rubbing], dtype=int)
+        return rows_response(self.now, self.points, self.frame, freedoms)
+
+    def problem(self, response: Response, targets: Targets) -> Problem:
+        """The rows with the velocities that they are to have."""
+        points, limited = len(self.friction), len(self.away)
+        Y, rest = response.Y[: 3 * points].reshape(points, 3, -1), response.Y[3 * points :]
+        least, left = targets(self.closing, self.dt)
+        wanted = jnp.concatenate([(least - self.closing.free)[:, None], (left - 1)[:, None] * self.sliding], axis=1)
+        softness = pick(self.now.model.contacts.softness, point_table(self.now).pairs)
+        contacts = ContactRows(Y, Y @ Y.swapaxes(1, 2), wanted, softness, self.friction)
+        return Problem(contacts, self._bounded(rest, limited, targets))
+
+    def _bounded(self, Y: Float[Array, "rows nv"], limited: int, targets: Targets) -> BoundedRows:
+        model = self.now.model
+        rubbing = np.array(self.rubbing, dtype=int)
+        Y = jnp.concatenate([self.away[:, None] * Y[:limited], Y[limited:]])
+        wanted = jnp.concatenate([targets(self.limits, self.dt)[0] - self.limits.free, -pick(self.velocity, rubbing)])
+        most = self.dt * pick(model.joints.friction, rubbing)
+        zero, large = jnp.zeros_like(self.away), jnp.full_like(self.away, jnp.inf)
+        softness = jnp.concatenate([jnp.asarray(model.limits.softness), jnp.zeros_like(most)])
+        return BoundedRows(
+            Y, jnp.sum(Y * Y, axis=1), wanted, softness, jnp.concatenate([zero, -most]), jnp.concatenate([large, most])
+        )
+
+
+def assemble_rows(now: Moment, seen: Float[Array, " nv"], dt: Scalar, joint_friction: bool, named: Named) -> Assembly:
+    """Detect contact, and see how fast every row closes at the velocity `seen`."""
+    model, table = now.model, point_table(now)
+    points = contact_points(now)
+    frame = frames(points.normal)
+    velocity = expand_v(now.mechanism, seen)
+    nodes = now.mechanism.layout.nodes
+    moving = sum_outward(nodes, joint_motion(now.mechanism, now.conf.S, velocity))
+    free = jnp.einsum("nij,nj->ni", frame, point_velocities(now, points, moving))
+    before = jnp.sum(points.normal * point_velocities(now, points, now.vel.v), axis=-1)
+    contacts = model.contacts
+
+    def of_pair(name: str) -> Array:
+        return named(f"contact.{name}", pick(getattr(contacts, name), table.pairs))
+
+    closing = Closing(
+        named("contact.distance", points.distance),
+        named("contact.normal_velocity", before),
+        free[:, 0],
+        of_pair("restitution"),
+        of_pair("position_gain"),
+        of_pair("velocity_gain"),
+    )
+    gap, away = limit_gaps(model, now.q)
+    limited, numbers = np.array(model.limits.freedoms, dtype=int), model.limits
+    limits = Closing(
+        gap,
+        away * pick(expand_v(now.mechanism, now.qd), limited),
+        away * pick(velocity, limited),
+        *(jnp.asarray(x) for x in (numbers.restitution, numbers.position_gain, numbers.velocity_gain)),
+    )
+    rubbing = tuple(int(i) for i in model.topology.own_v) if joint_friction else ()
+    return Assembly(
+        now, dt, velocity, points, frame, free[:, 1:], closing, of_pair("friction"), limits, away, rubbing
+    )

@@ -1,0 +1,78 @@
+"""The velocity that a closing row is to have after the step, for momentum and for position.
+
+A row has a gap g and closes at speed -v. It touches within the step if g + dt v <= 0, at the fraction tau of the step.
+"""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Float
+
+from ...spatial import Array, Scalar
+
+# Below about this speed restitution fades away [m/s]: a body at rest would otherwise be at a kink of the law, and a
+# bouncing one would bounce infinitely often.
+FADING_SPEED = 1e-3
+# The target of a row that is not to act.
+NOTHING = -1e30
+
+
+class Closing(eqx.Module):
+    """Contact points or joint limits, one row each."""
+
+    gap: Float[Array, " rows"]
+    before: Float[Array, " rows"]
+    """Rate of the gap at the start of the step."""
+    free: Float[Array, " rows"]
+    """Rate of the gap without contact."""
+    restitution: Float[Array, " rows"]
+    position_gain: Float[Array, " rows"]
+    velocity_gain: Float[Array, " rows"]
+
+    def near(self, dt: Scalar) -> Float[Array, " rows"]:
+        return self.gap + dt * jnp.minimum(self.free, 0.0) <= 0
+
+
+Targets = Callable[[Closing, Scalar], tuple[Float[Array, " rows"], Float[Array, " rows"]]]
+"""Of each row: the least rate of its gap, and the part of the free tangential velocity that friction is to leave."""
+
+
+def of_momentum(closing: Closing, dt: Scalar):
+    """What touches within the step stops approaching, or bounces."""
+    touching = closing.gap + dt * closing.free <= 0
+    stopped = (1 - closing.velocity_gain) * closing.free
+    target = jnp.where(touching, stopped + _bounce(closing, _impact(closing, dt)), NOTHING)
+    return target, jnp.zeros_like(closing.gap)
+
+
+def of_position(closing: Closing, dt: Scalar):
+    """The step ends where shapes touch, or where a bounce at the time of impact leads; overlap is taken back."""
+    gap, tau = closing.gap, _impact(closing, dt)
+    closed = jnp.where(gap >= 0, -gap, -closing.position_gain * gap) / dt
+    # Overlap means that the impact is past, so the whole step is left to the bounce.
+    return closed + (1 - jnp.maximum(tau, 0.0)) * _bounce(closing, tau), tau
+
+
+def baumgarte(closing: Closing, dt: Scalar):
+    """What overlaps gets a velocity that takes a part of the overlap back, as in TDS."""
+    target = (1 - closing.velocity_gain - closing.restitution) * closing.free - closing.position_gain * closing.gap / dt
+    return jnp.where(closing.gap < 0, target, NOTHING), jnp.zeros_like(closing.gap)
+
+
+def _impact(closing: Closing, dt: Scalar) -> Float[Array, " rows"]:
+    """tau: the fraction of the step before the impact; negative for an impact that is past, 1 for none."""
+    gap, free = closing.gap, closing.free
+    approaching = free < 0
+    fraction = jnp.where(approaching, gap / jnp.where(approaching, -dt * free, 1.0), 0.0)
+    return jnp.where(gap + dt * free <= 0, jnp.clip(fraction, -1.0, 1.0), 1.0)
+
+
+def _bounce(closing: Closing, tau: Float[Array, " rows"]) -> Float[Array, " rows"]:
+    """Speed after a bounce: forces act before the impact and, on the rebound, after it."""
+    tau = jnp.maximum(tau, 0.0)
+    by_forces = closing.free - closing.before
+    speed = jnp.maximum(-closing.before - tau * by_forces, 0.0)
+    squared = speed * speed
+    rebound = closing.restitution * speed * squared / (squared + FADING_SPEED**2)
+    return jnp.maximum(rebound + (1 - tau) * by_forces, 0.0)

@@ -1,0 +1,104 @@
+"""All points where a model touches or may touch, at one configuration."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..dynamics import link_poses
+from ..spatial import Array, Transform, matrix_from_quaternion, pick
+from .detect import PAIRS, Placed, how_many
+from .interface import Moment
+
+
+class Points(eqx.Module):
+    """One row a contact point. `normal` points from shape b to shape a."""
+
+    distance: Float[Array, " points"]
+    """Negative where shapes overlap [m]."""
+    normal: Float[Array, "points 3"]
+    position: Float[Array, "points 3"]
+    """Where force acts on both: between the two witnesses, or on the one that moves if the other is fixed [m, world]."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointTable:
+    """What of the points is static."""
+
+    groups: tuple[tuple[tuple[str, str], np.ndarray], ...]
+    """Pairs of one kind with one number of points: kinds, and indices of pairs."""
+    pairs: np.ndarray
+    """Of each point, its pair."""
+    nodes_a: np.ndarray
+    """Of each point, the node that carries shape a; -1 for the world."""
+    nodes_b: np.ndarray
+
+
+def point_table(now: Moment) -> PointTable:
+    """Points are in the order of groups, pairs in a group, points of a pair."""
+    geometry, link_nodes = now.model.geometry, now.mechanism.link_nodes
+    sizes = tuple(len(points) for points in geometry.points)
+    nodes = tuple(int(link_nodes[link]) if link >= 0 else -1 for link in geometry.links)
+    return _table(now.model.contacts.pairs, geometry.shapes, sizes, nodes)
+
+
+@lru_cache(maxsize=64)
+def _table(pairs: tuple, shapes: tuple, sizes: tuple, nodes: tuple) -> PointTable:
+    members: dict[tuple, list[int]] = {}
+    for i, (a, b) in enumerate(pairs):
+        members.setdefault((shapes[a], shapes[b], sizes[a], sizes[b]), []).append(i)
+    groups, owners = [], []
+    for (kind_a, kind_b, size_a, size_b), group in members.items():
+        count = how_many(kind_a, kind_b, size_a, size_b)
+        groups.append(((kind_a, kind_b), np.array(group)))
+        owners.append(np.repeat(group, count))
+    owner = np.concatenate([np.zeros(0, dtype=int), *owners]).astype(int)
+    of_a, of_b = (np.array([nodes[pair[i]] for pair in pairs], dtype=int)[owner] for i in (0, 1))
+    return PointTable(tuple(groups), owner, of_a, of_b)
+
+
+def contact_points(now: Moment) -> Points:
+    """All points of all pairs."""
+    table, geometry, pairs = point_table(now), now.model.geometry, now.model.contacts.pairs
+    if not pairs:
+        return Points(jnp.zeros(0), jnp.zeros((0, 3)), jnp.zeros((0, 3)))
+    poses = _shape_poses(now)
+    found = []
+    for kinds, group in table.groups:
+        a, b = (np.array([pairs[i][side] for i in group]) for side in (0, 1))
+
+        def placed(shapes):
+            pose = jax.tree.map(lambda x: pick(x, shapes), poses)
+            return Placed(pose, pick(geometry.size, shapes), jnp.stack([jnp.asarray(geometry.points[i]) for i in shapes]))
+
+        touch = jax.vmap(PAIRS[kinds])(placed(a), placed(b))
+        found.append(jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), touch))
+    touch = jax.tree.map(lambda *parts: jnp.concatenate(parts), *found)
+    return Points(touch.distance, touch.normal, _acting_point(table, touch))
+
+
+def _acting_point(table: PointTable, touch) -> Float[Array, "points 3"]:
+    # The same point for both bodies, or action and reaction would make a couple.
+    share = np.where(table.nodes_b < 0, 1.0, np.where(table.nodes_a < 0, 0.0, 0.5))[:, None]
+    if np.all(share == 1):
+        return touch.on_a
+    return touch.on_b + share.astype(touch.on_b.dtype) * (touch.on_a - touch.on_b)
+
+
+def _shape_poses(now: Moment) -> Transform:
+    geometry = now.model.geometry
+    own = Transform(matrix_from_quaternion(geometry.quaternion), jnp.asarray(geometry.position))
+    links = np.array(geometry.links)
+    if np.all(links < 0):
+        return own
+    owners = jax.tree.map(lambda x: pick(x, np.maximum(links, 0)), link_poses(now.mechanism, now.conf))
+    moved = owners @ own
+    return jax.tree.map(
+        lambda fixed, x: jnp.where((links < 0).reshape(-1, *[1] * (x.ndim - 1)), fixed, x) if np.any(links < 0) else x,
+        own,
+        moved,
+    )

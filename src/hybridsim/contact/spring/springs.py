@@ -1,0 +1,66 @@
+"""Contact by springs: every point pushes on its own, by its depth and velocity."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...dynamics import expand_v
+from ...model import Model
+from ...model.names import Named
+from ...spatial import add_at, cross, pick
+from ..interface import Contact, Moment
+from ..points import contact_points, point_table
+from ..rows import limit_gaps, point_velocities
+from .brown_mcphee import BrownMcPhee
+from .friction import friction_force
+from .hunt_crossley import HuntCrossley
+from .interface import FrictionLaw, NormalLaw, PairNumbers
+
+
+class Springs(Contact):
+    """Soft contact: bodies overlap a little. Smooth, cheap, right for any integrator; stiff ones need a small dt."""
+
+    normal: NormalLaw = HuntCrossley()
+    friction: FrictionLaw = BrownMcPhee()
+
+    @property
+    def smooth_joint_friction(self) -> bool:
+        return True
+
+    def acts_on_velocities(self, model: Model) -> bool:
+        return False
+
+    def velocities(self, now, free, dt, named):
+        return free, free
+
+    def forces(self, now: Moment, named: Named):
+        on_nodes = self._on_nodes(now, named) if now.model.contacts.pairs else None
+        return on_nodes, self._on_freedoms(now) if now.model.limits.freedoms else None
+
+    def _on_nodes(self, now: Moment, named: Named):
+        table, points = point_table(now), contact_points(now)
+        numbers = PairNumbers.of(now.model.contacts, table.pairs)
+        velocity = point_velocities(now, points, now.vel.v)
+        rate = jnp.sum(points.normal * velocity, axis=-1)
+        depth = named("contact.depth", -points.distance)
+        load = named("contact.normal_force", self.normal(depth, -named("contact.normal_velocity", rate), numbers))
+        sliding = named("contact.sliding_velocity", velocity - rate[:, None] * points.normal)
+        rubbing = named("contact.friction_force", friction_force(self.friction, load, sliding, numbers))
+        force = load[:, None] * points.normal + rubbing
+        total = 0.0
+        for nodes, sign in ((table.nodes_a, 1.0), (table.nodes_b, -1.0)):
+            moving = np.flatnonzero(nodes >= 0)
+            if len(moving):
+                push = sign * pick(force, moving)
+                lever = pick(points.position, moving) - pick(now.conf.reference, nodes[moving])
+                spatial = jnp.concatenate([cross(lever, push), push], axis=-1)
+                total = total + add_at(len(now.conf.reference), nodes[moving], spatial)
+        return total
+
+    def _on_freedoms(self, now: Moment):
+        """A joint limit is a Hunt-Crossley spring of exponent 1."""
+        limits, freedoms = now.model.limits, np.array(now.model.limits.freedoms, dtype=int)
+        gap, away = limit_gaps(now.model, now.q)
+        rate = away * pick(expand_v(now.mechanism, now.qd), freedoms)
+        none = jnp.zeros_like(gap)
+        numbers = PairNumbers(none, none, none + 1, limits.stiffness, limits.dissipation, none + 1)
+        return add_at(now.model.topology.nv_all, freedoms, away * self.normal(-gap, -rate, numbers))

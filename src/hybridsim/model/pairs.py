@@ -1,0 +1,220 @@
+"""Which shapes may touch, from collision filters or as the user says, and the numbers that pairs start with."""
+
+import dataclasses
+import warnings
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .contacts import Contacts, Limits
+from .errors import ModelError, ModelWarning
+from .geometry import SHAPES, Geometry
+from .model import Joints, Model
+from .spec import Numbers
+from .topology import Topology
+
+TOUCHING = frozenset(
+    {(shape, "plane") for shape in SHAPES if shape != "plane"}
+    | {("sphere", other) for other in ("sphere", "capsule", "box")}
+    | {("capsule", "capsule"), ("box", "box"), ("cylinder", "prism"), ("cylinder", "elliptic")}
+)
+"""Kinds of shapes, in the order of `SHAPES`, whose contact is known."""
+
+# The papers' values; a softness that is felt nowhere but keeps redundant contacts, such as the four corners of a
+# box, from being undetermined.
+DEFAULTS = {
+    "restitution": 0.0,
+    "position_gain": 1.0,
+    "velocity_gain": 1.0,
+    "softness": 1e-6,
+    "stiffness": 5e4,
+    "dissipation": 5e4,
+    "exponent": 1.5,
+    "static_friction": 0.5,
+    "transition_speed": 0.01,
+}
+LIMIT_DEFAULTS = {
+    "restitution": 0.0,
+    "position_gain": 1.0,
+    "velocity_gain": 1.0,
+    "softness": 1e-6,
+    "stiffness": 1e4,
+    "dissipation": 1e4,
+}
+
+
+def with_contacts(
+    model: Model,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    self_collision: bool = False,
+    **numbers: Numbers,
+) -> Model:
+    """The same model with other pairs of shapes that may touch, or with other numbers for them.
+
+    `pairs` are patterns of names of shapes or links, such as [("*foot*", "ground")]; None keeps the pairs there are,
+    or, with `self_collision`, takes all pairs that the collision filters allow, those within one mechanism included.
+    `numbers` are fields of `Contacts`: one number for all pairs or one for each.
+    """
+    geometry, topology = model.geometry, model.topology
+    if pairs is None and not self_collision:
+        contacts = model.contacts
+    else:
+        chosen = filtered(geometry, topology, True) if pairs is None else _named(geometry, topology, pairs)
+        contacts = contacts_of(geometry, known(geometry, chosen))
+    for name, value in numbers.items():
+        if name not in DEFAULTS and name != "friction":
+            raise ModelError(f"contacts have no number {name!r}; they have friction, {', '.join(DEFAULTS)}")
+        size = len(contacts.pairs)
+        array = jnp.asarray(value) if isinstance(value, jax.Array) else np.asarray(value, dtype=float)
+        if array.shape not in ((), (size,)):
+            raise ModelError(f"{name} has shape {array.shape}; give one number, or one for each of the {size} pairs")
+        if isinstance(array, np.ndarray) and not np.all(array >= 0):
+            raise ModelError(f"{name} of a contact is {value}; it cannot be negative or NaN")
+        full = (jnp if isinstance(array, jax.Array) else np).broadcast_to(array, (size,))
+        contacts = dataclasses.replace(contacts, **{name: full + 0.0})
+    return dataclasses.replace(model, contacts=contacts)
+
+
+def contacts_of(geometry: Geometry, pairs: Sequence[tuple[int, int]]) -> Contacts:
+    """Pairs with default numbers; the friction of a pair is the larger one of its shapes (as in MuJoCo)."""
+    a, b = (np.array([pair[i] for pair in pairs], dtype=int) for i in (0, 1))
+    friction = geometry.friction
+    larger = (jnp if isinstance(friction, jax.Array) else np).maximum(friction[a], friction[b])
+    defaults = {name: np.full(len(pairs), value) for name, value in DEFAULTS.items()}
+    return Contacts(friction=larger, **defaults, pairs=tuple(pairs))
+
+
+def default_contacts(geometry: Geometry, topology: Topology, self_collision: bool, excludes=()) -> Contacts:
+    """All pairs that the collision filters allow; contact of unknown kinds of shapes is a warning."""
+    pairs = filtered(geometry, topology, self_collision)
+    bodies = {frozenset(topology.link(name) for name in names) for names in excludes}
+    pairs = [(a, b) for a, b in pairs if frozenset((geometry.links[a], geometry.links[b])) not in bodies]
+    return contacts_of(geometry, known(geometry, pairs))
+
+
+def default_limits(joints: Joints, topology: Topology) -> Limits:
+    """A row for every freedom with a finite limit. A joint that copies another has none of its own."""
+    finite = np.isfinite(joints.lower) | np.isfinite(joints.upper)
+    own = np.zeros(len(finite), dtype=bool)
+    own[topology.own_v] = True
+    flat = np.concatenate([np.zeros(0, dtype=bool), *(np.full(k.nv, k.nq == k.nv) for k in topology.kinds)])
+    freedoms = tuple(int(i) for i in np.flatnonzero(finite & own & flat))
+    return Limits(**{name: np.full(len(freedoms), value) for name, value in LIMIT_DEFAULTS.items()}, freedoms=freedoms)
+
+
+def filtered(geometry: Geometry, topology: Topology, self_collision: bool) -> list[tuple[int, int]]:
+    """Pairs of shapes on different bodies, allowed by the filters, never of a body with its parent.
+
+    Without `self_collision`: only of what moves with scenery, which is what is fixed in the world and carries nothing.
+    """
+    bodies = [carrier(topology, link) for link in geometry.links]
+    scenery = [link < 0 or is_scenery(topology, link) for link in geometry.links]
+    pairs = []
+    for a, body_a in enumerate(bodies):
+        for b in range(a + 1, len(bodies)):
+            body_b = bodies[b]
+            if body_a == body_b or not _allowed(geometry.groups[a], geometry.groups[b]):
+                continue
+            if not (scenery[a] or scenery[b]):
+                near = body_b == parent_body(topology, body_a) or body_a == parent_body(topology, body_b)
+                if near or not self_collision:
+                    continue
+            pairs.append(ordered(geometry, a, b))
+    return pairs
+
+
+def is_scenery(topology: Topology, link: int) -> bool:
+    """Whether a link is fixed in the world, such as a table, and no joint that moves is attached to it, as to a base."""
+    if carrier(topology, link) >= 0:
+        return False
+    own = topology.link_joints[link]
+    for j, kind in enumerate(topology.kinds):
+        above = topology.parents[j] if kind.nv else -1
+        while above >= 0 and kind.nv:
+            if above == own:
+                return False
+            above = topology.parents[above]
+    return True
+
+
+def ordered(geometry: Geometry, a: int, b: int) -> tuple[int, int]:
+    """The pair in the order of kinds of shapes."""
+    place = SHAPES.index
+    return (a, b) if place(geometry.shapes[a]) <= place(geometry.shapes[b]) else (b, a)
+
+
+def carrier(topology: Topology, link: int) -> int:
+    """The joint that moves a link: its own, or the nearest below that is not fixed; -1 for the world."""
+    joint = topology.link_joints[link] if link >= 0 else -1
+    while joint >= 0 and topology.kinds[joint].nv == 0:
+        joint = topology.parents[joint]
+    return joint
+
+
+def parent_body(topology: Topology, joint: int) -> int | None:
+    """The joint that moves the body to which this joint's body is attached, -1 for the world; None for the world's own.
+
+    Joints without a link are passed over.
+    """
+    if joint < 0:
+        return None
+    linked = {carrier(topology, link) for link in range(len(topology.link_names))}
+    joint = topology.parents[joint]
+    while joint >= 0 and joint not in linked:
+        joint = topology.parents[joint]
+    return joint
+
+
+def _allowed(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return bool(a[0] & b[1] or b[0] & a[1])
+
+
+def known(geometry: Geometry, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    known, unknown = [], {}
+    for a, b in pairs:
+        kinds = (geometry.shapes[a], geometry.shapes[b])
+        if kinds in TOUCHING:
+            known.append((a, b))
+        elif kinds != ("plane", "plane"):
+            unknown.setdefault(kinds, []).append(f"{geometry.names[a]} with {geometry.names[b]}")
+    if unknown:
+        listed = "; ".join(
+            f"{a} with {b}: {len(names)} ({names[0]}{', ...' if len(names) > 1 else ''})"
+            for (a, b), names in unknown.items()
+        )
+        warnings.warn(
+            f"shapes that will pass through each other, because contact of these kinds is not known: {listed}. "
+            "Use other shapes, such as capsules or spheres, or choose pairs by hs.with_contacts",
+            ModelWarning,
+            stacklevel=3,
+        )
+    return known
+
+
+def _named(geometry: Geometry, topology: Topology, patterns: Sequence[tuple[str, str]]) -> list[tuple[int, int]]:
+    """Pairs of shapes whose names, or whose links' names, match."""
+    pairs: list[tuple[int, int]] = []
+    for first, second in patterns:
+        some_a, some_b = _matching(geometry, topology, first), _matching(geometry, topology, second)
+        found = [ordered(geometry, a, b) for a in some_a for b in some_b if geometry.links[a] != geometry.links[b]]
+        if not found:
+            raise ModelError(f"contact of {first!r} with {second!r}: these are shapes of the same link")
+        pairs += [pair for pair in found if pair not in pairs]
+    return pairs
+
+
+def _matching(geometry: Geometry, topology: Topology, pattern: str) -> list[int]:
+    owners = [topology.link_names[link] if link >= 0 else "world" for link in geometry.links]
+    found = [
+        i
+        for i, (name, owner) in enumerate(zip(geometry.names, owners, strict=True))
+        if fnmatchcase(name, pattern) or fnmatchcase(owner, pattern)
+    ]
+    if not found:
+        raise ModelError(
+            f"no shape or link matches {pattern!r}; the shapes are: {', '.join(geometry.names) or 'none'}"
+        )
+    return found
