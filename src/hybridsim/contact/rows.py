@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..dynamics import Acting, Response, response
+from ..dynamics import Acting, Actions
 from ..model import Model
 from ..spatial import Array, cross, pick
 from .interface import Moment
@@ -40,32 +40,31 @@ def point_velocities(now: Moment, points: Points, v: Float[Array, "nodes 6"]) ->
     return of(table.nodes_a) - of(table.nodes_b)
 
 
-def rows_response(
-    now: Moment, points: Points, frame: Float[Array, "points 3 3"], freedoms: np.ndarray
-) -> Response:
-    """Three rows a point (normal, two tangents), then one for each of the freedoms."""
-    mechanism, table = now.mechanism, point_table(now)
+def actions(
+    now: Moment,
+    points: Points,
+    frame: Float[Array, "points 3 3"],
+    freedoms: np.ndarray,
+    signs: Float[Array, " freedoms"],
+) -> Actions:
+    """Three rows a point (normal, two tangents), on both bodies, then one row for each of the freedoms."""
+    table, last_dofs = point_table(now), now.mechanism.layout.last_dofs
     rows, dofs, forces = [], [], []
     for nodes, sign in ((table.nodes_a, 1.0), (table.nodes_b, -1.0)):
         moving = np.flatnonzero(nodes >= 0)
-        if len(moving) == 0:
-            continue
-        places = nodes[moving]
-        direction = sign * pick(frame, moving)
-        lever = pick(points.position, moving) - pick(now.conf.reference, places)
-        spatial = jnp.concatenate([cross(lever[:, None], direction), direction], axis=-1)
-        forces.append(spatial.reshape(-1, 6))
-        rows.append((3 * moving[:, None] + np.arange(3)).ravel())
-        dofs.append(np.repeat(mechanism.layout.last_dofs[places], 3))
-    count = 3 * len(table.pairs)
-    on_points = sum(len(x) for x in rows)
-    if len(freedoms):
-        rows.append(count + np.arange(len(freedoms)))
-        dofs.append(freedoms)
-        forces.append(jnp.zeros((len(freedoms), 6), dtype=points.position.dtype))
-    acting = Acting(np.concatenate(rows), np.concatenate(dofs), count + len(freedoms))
-    unit = np.concatenate([np.zeros(on_points), np.ones(len(freedoms))]).astype(points.position.dtype)
-    return response(mechanism, now.conf, acting, jnp.concatenate(forces), jnp.asarray(unit))
+        if len(moving):
+            direction = sign * pick(frame, moving)
+            lever = pick(points.position, moving) - pick(now.conf.reference, nodes[moving])
+            forces.append(jnp.concatenate([cross(lever[:, None], direction), direction], axis=-1).reshape(-1, 6))
+            rows += (3 * moving[:, None] + np.arange(3)).ravel().tolist()
+            dofs += np.repeat(last_dofs[nodes[moving]], 3).tolist()
+    on_points, count = len(rows), 3 * len(table.pairs)
+    forces.append(jnp.zeros((len(freedoms), 6), dtype=points.position.dtype))
+    acting = Acting(
+        (*rows, *range(count, count + len(freedoms))), (*dofs, *map(int, freedoms)), count + len(freedoms)
+    )
+    at_freedoms = jnp.concatenate([jnp.zeros(on_points, dtype=signs.dtype), signs])
+    return Actions(jnp.concatenate(forces), at_freedoms, acting)
 
 
 def limit_gaps(model: Model, q: Float[Array, " all_q"]) -> tuple[Float[Array, " limited"], Float[Array, " limited"]]:

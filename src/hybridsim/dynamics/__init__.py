@@ -1,6 +1,7 @@
 """Rigid-body dynamics: kinematics, inverse and forward dynamics, mass matrix, energy."""
 
 from .aba import accelerations, forward_dynamics
+from .contraction import impulse_balance, row_velocities
 from .crba import mass_matrix
 from .energy import Energy, Momentum, centre_of_mass, energy, momentum
 from .jacobian import jacobian
@@ -8,18 +9,19 @@ from .joints import configuration_rate, displacements, euler, move, project, tur
 from .kinematics import Configuration, Poses, Velocities, configuration, forward_kinematics, link_poses, velocities
 from .mechanism import Mechanism, assemble
 from .mimic import expand_q, expand_v, reduce_force
-from .response import Acting, Response, response
+from .response import Acting, Actions, Root, mass_root
 from .rnea import bias_force, inverse_dynamics
 from .wrench import Wrenches, node_forces
 
 __all__ = [
     "Acting",
+    "Actions",
     "Configuration",
     "Energy",
     "Mechanism",
     "Momentum",
     "Poses",
-    "Response",
+    "Root",
     "Velocities",
     "Wrenches",
     "accelerations",
@@ -35,16 +37,18 @@ __all__ = [
     "expand_v",
     "forward_dynamics",
     "forward_kinematics",
+    "impulse_balance",
     "inverse_dynamics",
     "jacobian",
     "link_poses",
     "mass_matrix",
     "momentum",
+    "mass_root",
     "move",
     "node_forces",
     "project",
     "reduce_force",
-    "response",
+    "row_velocities",
     "turning",
     "velocities",
 ]

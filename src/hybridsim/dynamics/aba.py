@@ -153,19 +153,26 @@ def _solve(
     tau: Float[Array, " dofs"],
 ) -> Float[Array, " dofs"]:
     """M^-1 tau: passes 2 and 3 for a mechanism at rest without gravity, whose inertias are known."""
+    return outward_solve(mechanism, conf, factors, inward_solve(mechanism, conf, factors, tau))
+
+
+def inward_solve(
+    mechanism: Mechanism, conf: Configuration, factors: Factors, tau: Float[Array, " dofs"]
+) -> Float[Array, " dofs"]:
+    """The first half of M^-1 tau."""
 
     def eliminate(received, tau, S, U, D_inv):
         u = tau if received is None else tau - jnp.sum(S * received, axis=-1)
         p = U * (u * D_inv)[:, None]
         return u, p if received is None else received + p
 
-    return outward_solve(mechanism, conf, factors, inward(mechanism.layout.dofs, eliminate, tau, conf.S, *factors))
+    return inward(mechanism.layout.dofs, eliminate, tau, conf.S, *factors)
 
 
 def outward_solve(
     mechanism: Mechanism, conf: Configuration, factors: Factors, u: Float[Array, " dofs"]
 ) -> Float[Array, " dofs"]:
-    """The second half of M^-1 tau, given what the inward pass makes of tau."""
+    """The second half of M^-1 tau, given u of the first."""
     return _accelerate(mechanism, conf, factors, u, jnp.zeros(6, dtype=u.dtype), jnp.zeros_like(conf.S))
 
 

@@ -5,7 +5,6 @@ what an inward pass leaves at the freedoms on the path to the root. Then J M^-1 
 velocities by M^-1 J^T x = L^-1 D^-1/2 w with w = Y^T x: one outward pass.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -15,58 +14,101 @@ import numpy as np
 from jaxtyping import Float
 
 from ..spatial import Array, add_at, pick
-from .aba import factorise, outward_solve
+from .aba import Factors, factorise, inward_solve, outward_solve
 from .crba import crba
 from .kinematics import Configuration
 from .mechanism import Mechanism
 from .mimic import reduce_force
 
 
-class Response(eqx.Module):
-    """Rows Y, and what turns w = Y^T x into a change of velocities."""
-
-    Y: Float[Array, "rows nv"]
-    velocities: Callable[[Float[Array, " nv"]], Float[Array, " nv"]]
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Acting:
-    """Where impulses act: row r has a unit impulse on a node or on a freedom. Rows may repeat; their effects add up."""
+    """Where impulses act: row r has a unit impulse on a node or at a freedom. Rows may repeat; their effects add up."""
 
-    rows: np.ndarray
+    rows: tuple[int, ...]
     """Of each action, its row."""
-    dofs: np.ndarray
+    dofs: tuple[int, ...]
     """Of each action, the freedom at which it enters: the last one of its node, or a freedom itself."""
     count: int
     """Number of rows."""
 
 
-def response(
-    mechanism: Mechanism,
-    conf: Configuration,
-    acting: Acting,
-    force: Float[Array, "actions 6"],
-    joint_force: Float[Array, " actions"],
-) -> Response:
-    """Each action is a spatial impulse on a body, about its reference point, and a joint impulse at its freedom."""
-    if mechanism.topology.has_mimics:
-        return _dense(mechanism, conf, acting, force, joint_force)
-    factors = factorise(mechanism, conf)
-    root = jnp.sqrt(factors.D_inv)
-    # Inward, all rows side by side: u = S . f at each freedom on the path, then f - U u / D goes on.
-    values, places = [], []
-    for here, dofs in _paths(mechanism, acting):
-        S, U, D_inv = (pick(x, dofs) for x in (conf.S, factors.U, factors.D_inv))
-        f = pick(force, here)
-        u = jnp.sum(S * f, axis=-1) + pick(joint_force, here)
-        values.append(u * pick(root, dofs))
-        places.append(acting.rows[here] * len(root) + dofs)
-        passed = f - U * (u * D_inv)[:, None]
-        force, joint_force = _replace(force, here, passed), _replace(joint_force, here, jnp.zeros_like(u))
-    Y = add_at(acting.count * len(root), np.concatenate(places), jnp.concatenate(values))
-    return Response(
-        Y.reshape(acting.count, len(root)), lambda w: outward_solve(mechanism, conf, factors, w / root)
-    )
+class Actions(eqx.Module):
+    """Of each action: a spatial impulse on a body, about its reference point, and an impulse at its freedom."""
+
+    force: Float[Array, "actions 6"]
+    joint_force: Float[Array, " actions"]
+    acting: Acting = eqx.field(static=True)
+
+
+class TreeRoot(eqx.Module):
+    """The square root D^1/2 L of the mass matrix of a tree."""
+
+    mechanism: Mechanism
+    conf: Configuration
+    factors: Factors
+    half: Float[Array, " dofs"]
+    """D^-1/2"""
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, conf: Configuration) -> "TreeRoot":
+        factors = factorise(mechanism, conf)
+        return cls(mechanism, conf, factors, jnp.sqrt(factors.D_inv))
+
+    def velocities(self, w: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        """L^-1 D^-1/2 w"""
+        return outward_solve(self.mechanism, self.conf, self.factors, w / self.half)
+
+    def of_force(self, tau: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        """D^-1/2 L^-T tau"""
+        return inward_solve(self.mechanism, self.conf, self.factors, tau) * self.half
+
+    def rows(self, actions: Actions) -> Float[Array, "rows nv"]:
+        """Y"""
+        acting, force, joint_force = actions.acting, actions.force, actions.joint_force
+        factors, size = self.factors, len(self.half)
+        values, places = [], []
+        # Inward, all rows side by side: u = S . f at each freedom on the path, then f - U u / D goes on.
+        for here, dofs in _paths(self.mechanism, acting):
+            S, U, D_inv = (pick(x, dofs) for x in (self.conf.S, factors.U, factors.D_inv))
+            f = pick(force, here)
+            u = jnp.sum(S * f, axis=-1) + pick(joint_force, here)
+            values.append(u * pick(self.half, dofs))
+            places.append(np.array(acting.rows)[here] * size + dofs)
+            force = _replace(force, here, f - U * (u * D_inv)[:, None])
+            joint_force = _replace(joint_force, here, jnp.zeros_like(u))
+        return add_at(acting.count * size, np.concatenate(places), jnp.concatenate(values)).reshape(-1, size)
+
+
+class DenseRoot(eqx.Module):
+    """The same for coupled joints, which are no tree: the Cholesky factor of the reduced mass matrix, M = C C^T."""
+
+    mechanism: Mechanism
+    conf: Configuration
+    factor: Float[Array, "nv nv"]
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, conf: Configuration) -> "DenseRoot":
+        M = reduce_force(mechanism, crba(mechanism, conf))
+        return cls(mechanism, conf, jnp.linalg.cholesky(reduce_force(mechanism, M.T)))
+
+    def velocities(self, w: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        return jax.scipy.linalg.solve_triangular(self.factor.T, w, lower=False)
+
+    def of_force(self, tau: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        return jax.scipy.linalg.solve_triangular(self.factor, tau, lower=True)
+
+    def rows(self, actions: Actions) -> Float[Array, "rows nv"]:
+        J = reduce_force(self.mechanism, _jacobian(self.mechanism, self.conf, actions).T)
+        return jax.scipy.linalg.solve_triangular(self.factor, J, lower=True).T
+
+
+Root = TreeRoot | DenseRoot
+
+
+def mass_root(mechanism: Mechanism, conf: Configuration) -> Root:
+    """A square root of the mass matrix."""
+    return (DenseRoot if mechanism.topology.has_mimics else TreeRoot).of(mechanism, conf)
 
 
 def _paths(mechanism: Mechanism, acting: Acting) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -87,15 +129,8 @@ def _replace(x: Array, places: np.ndarray, values: Array) -> Array:
     return jnp.asarray(x).at[places].set(values)
 
 
-def _dense(mechanism: Mechanism, conf: Configuration, acting: Acting, force, joint_force) -> Response:
-    """Coupled joints are no tree: there Y comes from the Cholesky factor of the reduced mass matrix."""
-    supports = mechanism.layout.supports
-    on_path = np.triu(supports)[:, acting.dofs]
-    entering = np.eye(len(supports), dtype=bool)[:, acting.dofs]
-    J = jnp.where(on_path, conf.S @ jnp.asarray(force).T, 0.0) + jnp.where(entering, joint_force, 0.0)
-    J = add_at(acting.count, acting.rows, J.T)
-    M = crba(mechanism, conf)
-    factor = jnp.linalg.cholesky(reduce_force(mechanism, reduce_force(mechanism, M).T))
-    rows = reduce_force(mechanism, J.T)
-    Y = jax.scipy.linalg.solve_triangular(factor, rows, lower=True).T
-    return Response(Y, lambda w: jax.scipy.linalg.solve_triangular(factor.T, w, lower=False))
+def _jacobian(mechanism: Mechanism, conf: Configuration, actions: Actions) -> Float[Array, "rows all_v"]:
+    supports, dofs = mechanism.layout.supports, np.array(actions.acting.dofs)
+    on_path, entering = np.triu(supports)[:, dofs], np.eye(len(supports), dtype=bool)[:, dofs]
+    J = jnp.where(on_path, conf.S @ actions.force.T, 0.0) + jnp.where(entering, actions.joint_force, 0.0)
+    return add_at(actions.acting.count, np.array(actions.acting.rows), J.T)

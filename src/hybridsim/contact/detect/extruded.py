@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from ...spatial import Array, Vector3, rotate, rotate_back
+from ...spatial import Array, Scalar, Vector3, rotate, rotate_back
 from .box import side
 from .interface import Placed, Touch
 from .outline import to_circle, to_ellipse, to_polygon
@@ -21,7 +21,7 @@ def _combine(lateral: Array, outward: Array, vertical: Array, up: Array) -> tupl
     return jnp.where(apart(beyond), length, jnp.maximum(lateral, vertical)), normal
 
 
-def _sphere(a: Placed, b: Placed, outline, half_length: Array) -> Touch:
+def _sphere(a: Placed, b: Placed, outline, half_length: Scalar) -> Touch:
     centre = rotate_back(b.pose.rotation, a.pose.position - b.pose.position)
     lateral, outward = outline(centre[:2])
     up = side(centre[2])
@@ -45,7 +45,7 @@ def sphere_elliptic(a: Placed, b: Placed) -> Touch:
     return _sphere(a, b, lambda point: to_ellipse(point, b.size[:2]), b.size[2])
 
 
-def _upright_cylinder(a: Placed, b: Placed, outline, half_length: Array) -> Touch:
+def _upright_cylinder(a: Placed, b: Placed, outline, half_length: Scalar) -> Touch:
     """One point, at the middle of the heights that the shapes share. THE AXES ARE TAKEN AS PARALLEL.
 
     At that height the cylinder is a disc about a point of its axis; so a small tilt moves the disc as it should, though

@@ -5,13 +5,13 @@ import numpy as np
 from jax import lax
 from jaxtyping import Float
 
-from ...spatial import Array, pick, safe_norm
+from ...spatial import Array, Scalar, pick, safe_norm
 from .witness import apart, length_and_direction
 
 Point = Float[Array, "2"]
 
 
-def to_circle(point: Point, radius: Float[Array, ""]) -> tuple[Float[Array, ""], Point]:
+def to_circle(point: Point, radius: Scalar) -> tuple[Float[Array, ""], Point]:
     """Of a circle about the origin; its centre leaves along x."""
     length, normal = length_and_direction(point, np.array([1.0, 0.0], dtype=point.dtype))
     return length - radius, normal
@@ -43,16 +43,17 @@ def to_polygon(point: Point, corners: Float[Array, "n 2"]) -> tuple[Float[Array,
     return jnp.where(outside, length, depth), normal
 
 
-# The search triples its digits or better in each round; the steps of Newton after it make up for the slowest cases.
+# Together they reach rounding error for half axes up to 1 : 100, inside and outside (see the tests).
 ROUNDS = 4
 NEWTON_STEPS = 3
+# Least slope of f that Newton's steps divide by, in products of the half axes.
 FLATTEST = 1e-6
 
 
 def _search(point: Point, radii: Point) -> Point:
     """Cosine and sine of the ellipse's angle closest to a point of the first quadrant, roughly.
 
-    Each round takes the ellipse for its circle of curvature, whose closest point is known (Nuerburg, Simple Method for
+    Each round takes the ellipse for its circle of curvature, whose closest point is known (Chatfield, Simple Method for
     Distance to Ellipse, 2017). It stays in the quadrant and needs no care for any point.
     """
     focal = radii[0] * radii[0] - radii[1] * radii[1]

@@ -7,7 +7,7 @@ a candidate, and its height is its distance.
 import jax.numpy as jnp
 import numpy as np
 
-from ...spatial import Array, Vector3, rotate_back, unit
+from ...spatial import Array, Scalar, Vector3, rotate_back, unit
 from .interface import Placed, Touch
 from .witness import touch
 
@@ -77,7 +77,7 @@ def ellipsoid_plane(a: Placed, b: Placed) -> Touch:
     return _heights(b, a.pose.apply(_lowest_of_ellipsoid(a.pose, a.size, _normal(b)))[None])
 
 
-def _extruded_plane(a: Placed, b: Placed, radii: Array, half_length: Array) -> Touch:
+def _extruded_plane(a: Placed, b: Placed, radii: Array, half_length: Scalar) -> Touch:
     """The lowest point of each end disc, on which a coin rolls, and four fixed points of each, on which it lies.
 
     The lowest point of a flat disc jumps across it when the disc passes through level, and the derivative of that

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from ...spatial import Array, Vector3, cross
+from ...spatial import Array, Scalar, Vector3, cross
 from .interface import Placed, Touch
 from .witness import length_and_direction, touch
 
@@ -13,7 +13,7 @@ UP = np.array([0.0, 0.0, 1.0])
 PARALLEL = 1e-8
 
 
-def balls(centre_a: Vector3, radius_a: Array, centre_b: Vector3, radius_b: Array, otherwise: Vector3) -> Touch:
+def balls(centre_a: Vector3, radius_a: Scalar, centre_b: Vector3, radius_b: Scalar, otherwise: Vector3) -> Touch:
     """Ball against ball, for several of them; the normal is `otherwise` where their centres coincide."""
     length, normal = length_and_direction(centre_a - centre_b, otherwise)
     return touch(length - (radius_a + radius_b), normal, centre_a - radius_a * normal)
@@ -25,7 +25,7 @@ def sphere_sphere(a: Placed, b: Placed) -> Touch:
     return balls(a.pose.position[None], a.size[0], b.pose.position[None], b.size[0], up)
 
 
-def along(point: Vector3, centre: Vector3, direction: Vector3, half_length: Array) -> Array:
+def along(point: Vector3, centre: Vector3, direction: Vector3, half_length: Scalar) -> Array:
     """Where a segment is closest to a point, measured from the segment's centre."""
     return jnp.clip(jnp.sum((point - centre) * direction, axis=-1), -half_length, half_length)
 
@@ -38,7 +38,7 @@ def sphere_capsule(a: Placed, b: Placed) -> Touch:
 
 
 def crossing(
-    centre_a: Vector3, axis_a: Vector3, half_a: Array, centre_b: Vector3, axis_b: Vector3, half_b: Array
+    centre_a: Vector3, axis_a: Vector3, half_a: Scalar, centre_b: Vector3, axis_b: Vector3, half_b: Scalar
 ) -> tuple[Array, Array]:
     """Where two segments are closest, measured from their centres (Ericson, Real-Time Collision Detection, 5.1.9).
 

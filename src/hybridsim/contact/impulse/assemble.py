@@ -5,15 +5,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ...dynamics import Response, expand_v
+from ...dynamics import Actions, expand_v
 from ...dynamics.kinematics import joint_motion
 from ...dynamics.traverse import sum_outward
 from ...model.names import Named
 from ...spatial import Array, Scalar, pick
 from ..interface import Moment
 from ..points import Points, contact_points, point_table
-from ..rows import frames, limit_gaps, point_velocities, rows_response
-from .problem import BoundedRows, ContactRows, Problem
+from ..rows import actions, frames, limit_gaps, point_velocities
+from .problem import BoundedRows, ContactRows, Rows
 from .targets import Closing, Targets
 
 
@@ -43,31 +43,28 @@ class Assembly(eqx.Module):
         some = jnp.any(self.closing.near(self.dt)) | jnp.any(self.limits.near(self.dt))
         return some | (len(self.rubbing) > 0)
 
-    def response(self) -> Response:
+    def actions(self) -> Actions:
+        """What unit impulses of all rows do."""
         freedoms = np.array([*self.now.model.limits.freedoms, *self.rubbing], dtype=int)
-        return rows_response(self.now, self.points, self.frame, freedoms)
+        signs = jnp.concatenate([self.away, jnp.ones(len(self.rubbing), dtype=self.away.dtype)])
+        return actions(self.now, self.points, self.frame, freedoms, signs)
 
-    def problem(self, response: Response, targets: Targets) -> Problem:
-        """The rows with the velocities that they are to have."""
-        points, limited = len(self.friction), len(self.away)
-        Y, rest = response.Y[: 3 * points].reshape(points, 3, -1), response.Y[3 * points :]
+    def rows(self, targets: Targets) -> Rows:
+        """The velocities that all rows are to have."""
+        model = self.now.model
         least, left = targets(self.closing, self.dt)
         wanted = jnp.concatenate([(least - self.closing.free)[:, None], (left - 1)[:, None] * self.sliding], axis=1)
-        softness = pick(self.now.model.contacts.softness, point_table(self.now).pairs)
-        contacts = ContactRows(Y, Y @ Y.swapaxes(1, 2), wanted, softness, self.friction)
-        return Problem(contacts, self._bounded(rest, limited, targets))
+        contacts = ContactRows(wanted, pick(model.contacts.softness, point_table(self.now).pairs), self.friction)
 
-    def _bounded(self, Y: Float[Array, "rows nv"], limited: int, targets: Targets) -> BoundedRows:
-        model = self.now.model
         rubbing = np.array(self.rubbing, dtype=int)
-        Y = jnp.concatenate([self.away[:, None] * Y[:limited], Y[limited:]])
-        wanted = jnp.concatenate([targets(self.limits, self.dt)[0] - self.limits.free, -pick(self.velocity, rubbing)])
         most = self.dt * pick(model.joints.friction, rubbing)
-        zero, large = jnp.zeros_like(self.away), jnp.full_like(self.away, jnp.inf)
-        softness = jnp.concatenate([jnp.asarray(model.limits.softness), jnp.zeros_like(most)])
-        return BoundedRows(
-            Y, jnp.sum(Y * Y, axis=1), wanted, softness, jnp.concatenate([zero, -most]), jnp.concatenate([large, most])
+        bounded = BoundedRows(
+            b=jnp.concatenate([targets(self.limits, self.dt)[0] - self.limits.free, -pick(self.velocity, rubbing)]),
+            R=jnp.concatenate([jnp.asarray(model.limits.softness), jnp.zeros_like(most)]),
+            low=jnp.concatenate([jnp.zeros_like(self.away), -most]),
+            high=jnp.concatenate([jnp.full_like(self.away, jnp.inf), most]),
         )
+        return Rows(contacts, bounded)
 
 
 def assemble_rows(now: Moment, seen: Float[Array, " nv"], dt: Scalar, joint_friction: bool, named: Named) -> Assembly:

@@ -5,25 +5,25 @@ from jax import lax
 from jaxtyping import Float
 
 from ...spatial import Array
-from .problem import BoundedRows, regular
+from .problem import Problem, Solution, regular
 
 
-def sweep_bounded(
-    rows: BoundedRows, w: Float[Array, " nv"], x: Float[Array, " rows"]
-) -> tuple[Float[Array, " nv"], Float[Array, " rows"]]:
-    """Gauss-Seidel over all rows."""
-    if len(rows.b) == 0:
-        return w, x
+def sweep_bounded(problem: Problem, x: Solution) -> tuple[Float[Array, " nv"], Float[Array, " rows"]]:
+    """Gauss-Seidel over all rows: w and impulses."""
+    if len(x.bounded) == 0:
+        return x.w, x.bounded
 
     def one(w, row):
-        x, row = row
-        r = jnp.sum(row.Y * w) + row.R * x - row.b
-        new = jnp.clip(x - r / (row.A + row.R), row.low, row.high)
-        return w + (new - x) * row.Y, new
+        x, rows, Y, A = row
+        r = jnp.sum(Y * w) + rows.R * x - rows.b
+        new = jnp.clip(x - r / (A + rows.R), rows.low, rows.high)
+        return w + (new - x) * Y, new
 
-    return lax.scan(one, w, (x, rows))
+    return lax.scan(one, x.w, (x.bounded, problem.bounded, problem.Y_b, problem.A_b))
 
 
-def follows(rows: BoundedRows, x: Float[Array, " rows"]) -> Float[Array, " rows"]:
+def follows(problem: Problem, x: Solution) -> Float[Array, " rows"]:
     """gain with dx = -gain (Y dw + d r): zero for a row at its bound."""
-    return jnp.where((x > rows.low) & (x < rows.high), 1 / regular(rows), 0.0)
+    rows = problem.bounded
+    free = (x.bounded > rows.low) & (x.bounded < rows.high)
+    return jnp.where(free, 1 / regular(rows.R, problem.A_b), 0.0)

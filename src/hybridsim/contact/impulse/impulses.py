@@ -4,8 +4,6 @@ together, solved for the velocity after the step."""
 from typing import Literal
 
 import equinox as eqx
-import jax.numpy as jnp
-from jax import lax
 from jaxtyping import Float
 
 from ...model import Model
@@ -15,9 +13,10 @@ from ..interface import Contact, Moment
 from .assemble import assemble_rows
 from .cone import Cone
 from .interface import Friction
-from .problem import Problem, Solution, at_rest
+from .problem import Problem, Solution
 from .pyramid import Pyramid
-from .solve import solve
+from .settle import settle, settle_through
+from .solve import converged, counted
 from .targets import baumgarte, of_momentum, of_position
 
 
@@ -67,22 +66,18 @@ class Impulses(Contact):
         self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Named
     ) -> tuple[Float[Array, " nv"], Float[Array, " nv"]]:
         assembly = assemble_rows(now, now.qd if self.before_forces else free, dt, self.joint_friction, named)
-
-        def resolve():
-            response = assembly.response()
-            if self.stabilisation == "velocities":
-                change = response.velocities(self._solve(assembly.problem(response, baumgarte)).w)
-                return change, change
-            impulses = self._solve(assembly.problem(response, of_momentum))
-            moving = self._solve(assembly.problem(response, of_position), impulses)
-            return response.velocities(impulses.w), response.velocities(moving.w)
-
-        nothing = jnp.zeros_like(free)
+        wanted = (baumgarte,) if self.stabilisation == "velocities" else (of_momentum, of_position)
         # Far from everything no row has anything to do.
-        after, moving = lax.cond(assembly.near(), resolve, lambda: (nothing, nothing))
-        return free + after, free + moving
+        problem = assembly.near(), now.mechanism, now.conf, assembly.actions(), [assembly.rows(goal) for goal in wanted]
+        if self.derivative == "implicit":
+            settled = settle(self.friction, self._converged, *problem)
+        else:
+            settled = settle_through(self._counted, *problem)
+        named("contact.impulse", settled[0].contacts)
+        return free + settled[0].velocity, free + settled[-1].velocity
 
-    def _solve(self, problem: Problem, start: Solution | None = None) -> Solution:
-        if start is None:
-            start = at_rest(problem)
-        return solve(self.friction, problem, start, self.sweeps, self.tolerance, self.derivative)
+    def _converged(self, problem: Problem, start: Solution) -> Solution:
+        return converged(self.friction, problem, start, self.sweeps, self.tolerance)
+
+    def _counted(self, problem: Problem, start: Solution) -> Solution:
+        return counted(self.friction, problem, start, self.sweeps)

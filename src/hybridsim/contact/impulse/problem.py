@@ -16,26 +16,40 @@ SMALLEST_SOFTNESS = 1e-9
 
 
 class ContactRows(eqx.Module):
-    Y: Float[Array, "points 3 nv"]
-    A: Float[Array, "points 3 3"]
-    """Y Y^T of each point alone."""
     b: Float[Array, "points 3"]
     R: Float[Array, " points"]
     mu: Float[Array, " points"]
 
 
 class BoundedRows(eqx.Module):
-    Y: Float[Array, "rows nv"]
-    A: Float[Array, " rows"]
     b: Float[Array, " rows"]
     R: Float[Array, " rows"]
     low: Float[Array, " rows"]
     high: Float[Array, " rows"]
 
 
-class Problem(eqx.Module):
+class Rows(eqx.Module):
+    """What a problem wants of its rows."""
+
     contacts: ContactRows
     bounded: BoundedRows
+
+
+class Problem(eqx.Module):
+    """Rows, and how they respond: Y, and of every contact and every other row alone A = Y Y^T."""
+
+    contacts: ContactRows
+    bounded: BoundedRows
+    Y_c: Float[Array, "points 3 nv"]
+    A_c: Float[Array, "points 3 3"]
+    Y_b: Float[Array, "rows nv"]
+    A_b: Float[Array, " rows"]
+
+    @classmethod
+    def of(cls, rows: Rows, Y: Float[Array, "all_rows nv"]) -> "Problem":
+        points = len(rows.contacts.mu)
+        Y_c, Y_b = Y[: 3 * points].reshape(points, 3, -1), Y[3 * points :]
+        return cls(rows.contacts, rows.bounded, Y_c, Y_c @ Y_c.swapaxes(1, 2), Y_b, jnp.sum(Y_b * Y_b, axis=1))
 
 
 class Solution(eqx.Module):
@@ -55,11 +69,10 @@ class Linear(eqx.Module):
 
 def at_rest(problem: Problem) -> Solution:
     """No impulses."""
-    c, b = problem.contacts, problem.bounded
-    return Solution(jnp.zeros_like(c.b), jnp.zeros_like(b.b), jnp.zeros(c.Y.shape[-1], dtype=c.Y.dtype))
+    zero = jnp.zeros(problem.Y_b.shape[1], dtype=problem.Y_b.dtype)
+    return Solution(jnp.zeros_like(problem.contacts.b), jnp.zeros_like(problem.bounded.b), zero)
 
 
-def regular(rows: ContactRows | BoundedRows) -> Float[Array, " rows"]:
+def regular(R: Float[Array, " rows"], A: Float[Array, " rows"]) -> Float[Array, " rows"]:
     """R, not so small beside A that redundant contacts, such as four feet on a floor, cannot be told apart."""
-    A = rows.A[:, 0, 0] if rows.A.ndim == 3 else rows.A
-    return jnp.maximum(rows.R, SMALLEST_SOFTNESS * A)
+    return jnp.maximum(R, SMALLEST_SOFTNESS * A)

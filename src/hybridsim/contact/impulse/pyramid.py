@@ -17,7 +17,7 @@ class Pyramid(Friction):
     """Of a normal impulse (TDS) [N s]."""
 
     def sweep(self, problem: Problem, x: Solution) -> Solution:
-        w, bounded = sweep_bounded(problem.bounded, x.w, x.bounded)
+        w, bounded = sweep_bounded(problem, x)
         rows = problem.contacts
 
         def one(w, row):
@@ -29,7 +29,7 @@ class Pyramid(Friction):
         impulses = []
         for k in range(3):
             w, new = lax.scan(
-                one, w, (x.contacts[:, k], rows.Y[:, k], rows.A[:, k, k], rows.b[:, k], rows.R, low, high)
+                one, w, (x.contacts[:, k], problem.Y_c[:, k], problem.A_c[:, k, k], rows.b[:, k], rows.R, low, high)
             )
             impulses.append(new)
             high = rows.mu * impulses[0]
@@ -38,7 +38,7 @@ class Pyramid(Friction):
 
     def linearise(self, problem: Problem, x: Solution) -> Linear:
         rows, x_n, x_t = problem.contacts, x.contacts[:, 0], x.contacts[:, 1:]
-        R = regular(rows)
+        R = regular(rows.R, problem.A_c[:, 0, 0])
         follows = jnp.where((x_n > 0) & (x_n < self.largest), 1 / R, 0.0)
         stuck = jnp.abs(x_t) < (rows.mu * x_n)[:, None]
         side = jnp.where(stuck, 0.0, jnp.sign(x_t))

@@ -236,6 +236,12 @@ def _iota(low, eqn):
     return [Lazy(aval.shape, type, lambda indices: low.s.cast(indices[d], type))]
 
 
+def _empty(low, eqn):
+    """A number that nobody reads: of a branch that was not taken, in a derivative."""
+    aval = eqn.outvars[0].aval
+    return [low.a.constant(np.zeros(aval.shape, dtype=aval.dtype), type_of(aval.dtype))]
+
+
 STRUCTURE = {
     "reshape": _structural(_reshape, _reshape_source),
     "squeeze": _structural(_reshape, _reshape_source),
@@ -251,4 +257,6 @@ STRUCTURE = {
     "unstack": _unstack,
     "pad": _pad,
     "iota": _iota,
+    "empty": _empty,
+    "empty2": _empty,
 }

@@ -1,0 +1,141 @@
+"""From rows to changes of velocity, and two ways to differentiate them.
+
+"implicit": impulses obey equations that hold whatever way they were found. Differentiating these gives one linear
+system, as large as the model has freedoms; nothing of the sweeps is kept, nor is the factorisation differentiated.
+Right where the sweeps have converged. "sweeps": the derivative of what was computed, converged or not; a gradient keeps
+every sweep.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Bool, Float
+
+from ...dynamics import Actions, Configuration, Mechanism, Root, impulse_balance, mass_root, row_velocities
+from ...spatial import Array, keep
+from .bounded import follows
+from .interface import Friction
+from .problem import Problem, Rows, Solution, at_rest
+
+Solver = Callable[[Problem, Solution], Solution]
+
+
+class Settled(eqx.Module):
+    """A change of velocities, and the impulses that cause it."""
+
+    velocity: Float[Array, " nv"]
+    contacts: Float[Array, "points 3"]
+    bounded: Float[Array, " rows"]
+
+    @property
+    def impulses(self) -> Float[Array, " all_rows"]:
+        return jnp.concatenate([self.contacts.ravel(), self.bounded])
+
+
+def settle_through(
+    solver: Solver, near: Bool[Array, ""], mechanism: Mechanism, conf: Configuration, actions: Actions, goals: list[Rows]
+) -> list[Settled]:
+    """Velocities for each goal, every one solved from where the one before ended; nothing where nothing is near."""
+
+    def resolve():
+        root = mass_root(mechanism, conf)
+        Y = root.rows(actions)
+        results, x = [], None
+        for rows in goals:
+            problem = Problem.of(rows, Y)
+            x = solver(problem, at_rest(problem) if x is None else x)
+            results.append(Settled(root.velocities(x.w), x.contacts, x.bounded))
+        return results
+
+    def nothing():
+        return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(resolve))
+
+    return lax.cond(near, resolve, nothing)
+
+
+@eqx.filter_custom_jvp
+def settle(
+    friction: Friction,
+    solver: Solver,
+    near: Bool[Array, ""],
+    mechanism: Mechanism,
+    conf: Configuration,
+    actions: Actions,
+    goals: list[Rows],
+) -> list[Settled]:
+    """The same with a derivative that does not ask how the solver came there."""
+    return settle_through(solver, near, mechanism, conf, actions, goals)
+
+
+@settle.def_jvp
+def _settle_jvp(primals, tangents):
+    friction, _, near, *parts = primals
+    settled = keep(settle(*primals))
+
+    # Computed again in the backward pass, so that nothing is stored for steps without contact.
+    @partial(jax.checkpoint, policy=jax.checkpoint_policies.nothing_saveable)
+    def tangent(parts, settled, changes):
+        return _tangents(friction, *parts, settled, *changes)
+
+    def nothing(*_):
+        return jax.tree.map(jnp.zeros_like, settled)
+
+    return settled, lax.cond(near, tangent, nothing, parts, settled, list(tangents[3:]))
+
+
+def _tangents(friction, mechanism, conf, actions, goals, settled, d_mechanism, d_conf, d_actions, d_goals):
+    root = mass_root(mechanism, conf)
+    Y = root.rows(actions)
+    results = []
+    for rows, d_rows, found in zip(goals, _filled(d_goals, goals), settled, strict=True):
+
+        def balance(mechanism, conf, actions, found=found):
+            force = impulse_balance(mechanism, conf, actions, found.impulses, found.velocity)
+            return force, row_velocities(mechanism, conf, actions, found.velocity)
+
+        parts = (mechanism, conf, actions)
+        _, (d_force, d_r) = eqx.filter_jvp(balance, parts, _filled((d_mechanism, d_conf, d_actions), parts))
+        w = found.impulses @ Y
+        x = Solution(found.contacts, found.bounded, w)
+        results.append(_tangent(friction, root, Problem.of(rows, Y), x, root.of_force(d_force), d_r, d_rows))
+    return results
+
+
+def _tangent(friction: Friction, root: Root, problem: Problem, x: Solution, pushed, d_r, d_rows: Rows) -> Settled:
+    """The change of a solution, from the equations that it solves.
+
+    With dr the change of rows at fixed w and x, every row obeys dx = -gain (Y dw + dr) + what moves its bound, and
+    dw = Y^T dx + `pushed`. Eliminating dx leaves (1 + Y^T gain Y) dw = pushed + Y^T (-gain dr + ...).
+    """
+    points, bounds = len(problem.A_c), problem.bounded
+    d_c, d_b = d_rows.contacts, d_rows.bounded
+    linear, gain_b = friction.linearise(problem, x), follows(problem, x)
+    dr_c = d_r[: 3 * points].reshape(points, 3) + d_c.R[:, None] * x.contacts - d_c.b
+    dr_b = d_r[3 * points :] + d_b.R * x.bounded - d_b.b
+    at_bound = jnp.where(x.bounded <= bounds.low, d_b.low, jnp.where(x.bounded >= bounds.high, d_b.high, 0.0))
+    own_c = linear.slip * d_c.mu[:, None] - jnp.einsum("nij,nj->ni", linear.gain, dr_c)
+    own_b = at_bound - gain_b * dr_b
+
+    Y_c, Y_b = problem.Y_c, problem.Y_b
+    gain_Y = jnp.einsum("nij,nja->nia", linear.gain, Y_c)
+    matrix = jnp.eye(len(x.w), dtype=x.w.dtype) + jnp.einsum("nia,nib->ab", Y_c, gain_Y)
+    matrix = matrix + jnp.einsum("na,nb->ab", Y_b, gain_b[:, None] * Y_b)
+    dw = jnp.linalg.solve(matrix, pushed + jnp.einsum("nia,ni->a", Y_c, own_c) + own_b @ Y_b)
+    return Settled(root.velocities(dw), own_c - jnp.einsum("nia,a->ni", gain_Y, dw), own_b - gain_b * (Y_b @ dw))
+
+
+def _filled(tangents: Any, primals: Any) -> Any:
+    """Zeros for numbers that do not change, and nothing for what cannot."""
+
+    def zeros(primal):
+        return jnp.zeros_like(primal) if eqx.is_inexact_array(primal) else None
+
+    def fill(tangent, primal):
+        return jax.tree.map(zeros, primal) if tangent is None else tangent
+
+    return jax.tree.map(fill, tangents, primals, is_leaf=lambda x: x is None)

@@ -1,0 +1,80 @@
+"""Shapes, poses and motions for the tests of pairs."""
+
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from hybridsim.contact.detect import PAIRS, Placed
+from hybridsim.spatial import Transform, cross, quaternion_exp, skew
+from hybridsim.spatial.rotation import matrix_from_quaternion
+
+UPRIGHT = [("cylinder", "prism"), ("cylinder", "elliptic")]
+"""Pairs that take the axes of both shapes as parallel."""
+
+
+def shape(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Random size and points."""
+    size, points = rng.uniform(0.05, 0.3, 3), np.zeros((0, 3))
+    if kind == "points":
+        points = rng.uniform(-0.3, 0.3, (7, 3))
+    if kind == "prism":
+        angles = np.sort(np.linspace(0, 2 * np.pi, 5, endpoint=False) + rng.uniform(0, 1, 5))
+        points = np.stack([0.3 * np.cos(angles), 0.2 * np.sin(angles), 0 * angles], axis=-1)
+    return size, points
+
+
+def placed(kind: str, rng: np.random.Generator, spread: float = 0.4, upright: bool = False) -> Placed:
+    """A random shape at a random pose, its axis along the world's z if `upright`."""
+    rotation = Rotation.from_euler("z", rng.uniform(0, 7)) if upright else Rotation.random(rng=rng)
+    return Placed(Transform(rotation.as_matrix(), rng.uniform(-spread, spread, 3)), *shape(kind, rng))
+
+
+def two(pair: tuple[str, str], rng: np.random.Generator, spread: float = 0.4) -> tuple[Placed, Placed]:
+    """A random pair; the common axis of upright ones points anywhere, and one of them may be upside down."""
+    upright = pair in UPRIGHT
+    a, b = (placed(kind, rng, spread, upright) for kind in pair)
+    if not upright:
+        return a, b
+    flip = np.diag([1.0, -1.0, -1.0]) if rng.uniform() < 0.5 else np.eye(3)
+    a = Placed(Transform(a.pose.rotation @ flip, a.pose.position), a.size, a.points)
+    everything = Transform(Rotation.random(rng=rng).as_matrix(), rng.normal(size=3))
+    return moved(a, everything), moved(b, everything)
+
+
+def moved(a: Placed, by: Transform) -> Placed:
+    return Placed(by @ a.pose, a.size, a.points)
+
+
+def stack(cases: list[tuple[Placed, Placed]]) -> tuple[Placed, Placed]:
+    """Many pairs of shapes as one, with a leading axis."""
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *cases)
+
+
+def touches(pair: tuple[str, str], cases: list[tuple[Placed, Placed]]):
+    """The touches of many pairs of shapes, with a leading axis."""
+    return compiled(pair)(*stack(cases))
+
+
+@cache
+def compiled(pair: tuple[str, str]):
+    return jax.jit(jax.vmap(PAIRS[pair]))
+
+
+def rates(a: Placed, twist) -> Placed:
+    """The rate of change of a placed shape that turns with twist[:3] and whose origin moves with twist[3:]."""
+    rotation = skew(twist[:3]) @ a.pose.rotation
+    return Placed(Transform(rotation, twist[3:]), jnp.zeros_like(a.size), jnp.zeros_like(a.points))
+
+
+def after(a: Placed, twist, time: float) -> Placed:
+    """Where a placed shape with that constant motion is at a time."""
+    turn = matrix_from_quaternion(quaternion_exp(time * twist[:3]))
+    return Placed(Transform(turn @ a.pose.rotation, a.pose.position + time * twist[3:]), a.size, a.points)
+
+
+def velocity(a: Placed, twist, points):
+    """Of the material points of a that are at these places."""
+    return twist[3:] + cross(twist[:3], points - a.pose.position)
