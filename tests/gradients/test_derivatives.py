@@ -14,6 +14,8 @@ from .mechanisms import at_rest, everything, gripper, hinge, limited, moving
 # the others; here there is none.
 WITHOUT_INFLUENCE = (
     "model/geometry",
+    "model/contacts",
+    "model/limits",
     "model/joints/rest",
     "model/joints/lower",
     "model/joints/upper",

@@ -74,8 +74,8 @@ def test_a_diverging_rollout_names_step_joint_and_fix_when_asked():
     model = two_arms()
     state = (model.rest()[0] + 0.3, model.rest()[1])
     with pytest.raises(hs.DivergedError) as caught:
-        hs.rollout(model, state, dt=1e-2, steps=300, check=True)
-    silent = hs.rollout(model, state, dt=1e-2, steps=300)
+        hs.rollout(model, state, dt=1e-2, steps=300, contact=None, check=True)
+    silent = hs.rollout(model, state, dt=1e-2, steps=300, contact=None)
     bad = ~np.isfinite(np.asarray(silent.q)).all(1) | ~np.isfinite(np.asarray(silent.qd)).all(1)
     first = int(np.argmax(bad))
     message = str(caught.value)

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import equinox as eqx
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -34,19 +35,22 @@ SQUARE = np.array([[0.1, -0.1, 0], [0.1, 0.1, 0], [0.1, 0.1, 0], [-0.1, 0.1, 0],
 CUBE = 0.1 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])[:7]
 
 
-def arrangements(pair: tuple[str, str]) -> list[tuple[Placed, Placed]]:
-    """All of them for one pair."""
+def arrangements(pair: tuple[str, str]) -> tuple[Placed, Placed]:
+    """All of them for one pair, along a leading axis; b is at the origin."""
     turns = [TURNS[name] for name in TURNS if pair not in UPRIGHT or not name.startswith(("lying", "on a"))]
-    cases = []
-    for turn, place, size_a, size_b in product(turns, PLACES, SIZES, SIZES):
-        poses = Transform(turn, 0.1 * np.array(place)), Transform(np.eye(3), np.zeros(3))
-        two = [Placed(pose, *shape(kind, size)) for pose, kind, size in zip(poses, pair, (size_a, size_b), strict=True)]
-        cases.append(tuple(two))
-    return cases
+    turn, place, size_a, size_b = zip(*product(turns, PLACES, SIZES, SIZES), strict=True)
+    n = len(turn)
+    pose_a = Transform(np.array(turn), 0.1 * np.array(place))
+    pose_b = Transform(np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3)))
+    # Not by the constructor, which knows of one shape at a time.
+    one = Placed(Transform(np.eye(3), np.zeros(3)), np.zeros(3), np.zeros((0, 3)))
+    fields = [(pose_a, *shape(pair[0], size_a)), (pose_b, *shape(pair[1], size_b))]
+    a, b = (eqx.tree_at(lambda x: (x.pose, x.size, x.points), one, f) for f in fields)
+    return a, b
 
 
-def shape(kind: str, size) -> tuple[np.ndarray, np.ndarray]:
+def shape(kind: str, sizes) -> tuple[np.ndarray, np.ndarray]:
     # The radii of an ellipse and an ellipsoid are positive.
     thick = {"elliptic": (0.05, 0.05, 0.0), "ellipsoid": (0.05, 0.05, 0.05)}.get(kind, (0.0, 0.0, 0.0))
     points = {"prism": SQUARE, "points": CUBE}.get(kind, np.zeros((0, 3)))
-    return np.maximum(size, thick), points
+    return np.maximum(sizes, thick), np.tile(points, (len(sizes), 1, 1))

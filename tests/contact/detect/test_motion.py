@@ -1,92 +1,61 @@
-"""Distances change as the velocities of the witnesses say, for every pair, and witnesses are what they claim to be."""
-
-from functools import cache, partial
+"""Distances change as the velocities of the witnesses say, and witnesses are what they claim to be, for every pair."""
 
 import jax
 import numpy as np
 import pytest
 
-from contact.detect.cases import PAIRS, UPRIGHT, Transform, after, moved, rates, stack, touches, two, velocity
+from contact.detect.cases import PAIRS, UPRIGHT
+from contact.detect.evaluate import RANDOM, approach, compiled, evaluated, random_ones
 
-CASES = 60
-STEP = 1e-6
-
-
-def names(pair):
-    return "-".join(pair)
+STEP = 1e-5
+SINGLE = pytest.param(np.float32, marks=pytest.mark.slow)
 
 
-@pytest.fixture(params=PAIRS, ids=names)
+@pytest.fixture(params=PAIRS, ids="-".join)
 def pair(request):
     return request.param
 
 
-def approach(pair, a, b, twist_a, twist_b):
-    """The rate of the distance: by forward mode, by the velocities of the witnesses, and by central differences."""
-    touch, change = jax.jvp(PAIRS[pair], (a, b), (rates(a, twist_a), rates(b, twist_b)))
-    relative = velocity(a, twist_a, touch.on_a) - velocity(b, twist_b, touch.on_b)
-    later = PAIRS[pair](after(a, twist_a, STEP), after(b, twist_b, STEP))
-    before = PAIRS[pair](after(a, twist_a, -STEP), after(b, twist_b, -STEP))
-    differences = (later.distance - before.distance) / (2 * STEP)
-    return change.distance, (touch.normal * relative).sum(axis=-1), differences
-
-
-def all_approaches(pair, cases, twists):
-    return compiled_approach(pair)(*stack(cases), *twists)
-
-
-@cache
-def compiled_approach(pair):
-    return jax.jit(jax.vmap(partial(approach, pair)))
-
-
 def test_distance_follows_the_witnesses(pair):
-    rng = np.random.default_rng(1)
-    cases = [two(pair, rng) for _ in range(CASES)]
-    twists = rng.normal(size=(2, CASES, 6))
+    result = random_ones(pair)
+    valid = np.full(RANDOM, True)
     if pair in UPRIGHT:
-        # Side by side, tilting included; the next test has the other arrangements.
-        chosen = side_by_side(pair, cases)
-        assert np.sum(chosen) >= 10
-    else:
-        chosen = np.full(CASES, True)
-    derivative, kinematics, differences = (x[chosen] for x in all_approaches(pair, cases, twists))
-    np.testing.assert_allclose(derivative, kinematics, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(derivative, differences, rtol=0, atol=1e-7)
+        # While shapes stand on each other or are past each other's ends, they must stay parallel; else they may tilt.
+        sideways = np.abs(np.sum(result.touch.normal[:, 0] * result.b.pose.rotation[:, :, 2], axis=-1)) < 1e-9
+        assert 10 < np.sum(sideways[RANDOM // 2 :]) < RANDOM // 2 - 5
+        valid = sideways | (np.arange(RANDOM) < RANDOM // 2)
+    np.testing.assert_allclose(result.change.distance[valid], approach(result)[valid], rtol=0, atol=1e-10)
 
 
-def side_by_side(pair, cases) -> np.ndarray:
-    axes = np.array([b.pose.rotation[:, 2] for _, b in cases])
-    return np.abs(np.sum(touches(pair, cases).normal[:, 0] * axes, axis=-1)) < 1e-9
+def fourth_order(later, before, much_later, much_before):
+    return (8 * (later - before) - (much_later - much_before)) / (12 * STEP)
 
 
-@pytest.mark.parametrize("pair", UPRIGHT, ids=names)
-def test_upright_distance_follows_the_witnesses_while_axes_stay_parallel(pair):
-    rng = np.random.default_rng(2)
-    cases = [two(pair, rng) for _ in range(CASES)]
-    assert 10 < np.sum(side_by_side(pair, cases)) < CASES - 10
-    twists = rng.normal(size=(2, CASES, 6))
-    axes = np.array([b.pose.rotation[:, 2] for _, b in cases])
-    twists[:, :, :3] = rng.normal(size=(2, CASES, 1)) * axes
-    derivative, kinematics, differences = all_approaches(pair, cases, twists)
-    np.testing.assert_allclose(derivative, kinematics, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(derivative, differences, rtol=0, atol=1e-7)
+def test_distance_changes_as_differences_say(pair):
+    result = random_ones(pair)
+    times = (STEP, -STEP, 2 * STEP, -2 * STEP)
+    difference = jax.tree.map(fourth_order, *(compiled(pair)(result, time) for time in times))
+    np.testing.assert_allclose(result.change.distance, difference.distance, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(result.change.on_a, difference.on_a, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(result.change.normal, difference.normal, rtol=1e-6, atol=1e-6)
 
 
-def test_witnesses_are_the_distance_apart_along_a_unit_normal(pair):
-    rng = np.random.default_rng(4)
-    touch = touches(pair, [two(pair, rng) for _ in range(CASES)])
-    np.testing.assert_allclose(np.linalg.norm(touch.normal, axis=-1), 1, atol=1e-12)
-    np.testing.assert_allclose(touch.on_a - touch.on_b, touch.distance[..., None] * touch.normal, atol=1e-12)
+def test_both_modes_agree(pair):
+    result = random_ones(pair)
+    np.testing.assert_allclose(result.by_gradient, result.by_change, rtol=1e-9, atol=1e-9)
 
 
-def test_the_whole_scene_may_be_anywhere(pair):
-    """A rigid motion of both shapes moves the witnesses with them."""
-    rng = np.random.default_rng(5)
-    cases = [two(pair, rng) for _ in range(CASES)]
-    turn = after(cases[0][0], rng.normal(size=6), 1.0).pose.rotation @ cases[0][0].pose.rotation.T
-    by = Transform(np.asarray(turn), rng.normal(size=3))
-    here, there = touches(pair, cases), touches(pair, [(moved(a, by), moved(b, by)) for a, b in cases])
-    np.testing.assert_allclose(there.distance, here.distance, atol=1e-9)
-    np.testing.assert_allclose(there.on_a, by.apply(here.on_a), atol=1e-9)
-    np.testing.assert_allclose(there.normal, here.normal @ by.rotation.T, atol=1e-9)
+@pytest.mark.parametrize("precision", [np.float64, SINGLE])
+def test_everything_is_finite_and_keeps_its_precision(pair, precision):
+    for leaf in jax.tree.leaves(evaluated(pair, precision)):
+        assert leaf.dtype == precision
+        assert np.all(np.isfinite(leaf)), np.argwhere(~np.isfinite(leaf))
+
+
+@pytest.mark.parametrize(
+    ("precision", "error"), [(np.float64, 1e-14), pytest.param(np.float32, 1e-6, marks=pytest.mark.slow)]
+)
+def test_witnesses_are_the_distance_apart_along_a_unit_normal(pair, precision, error):
+    touch = evaluated(pair, precision).touch
+    np.testing.assert_allclose(np.linalg.norm(touch.normal, axis=-1), 1, atol=error)
+    np.testing.assert_allclose(touch.on_a - touch.on_b, touch.distance[..., None] * touch.normal, atol=10 * error)

@@ -94,7 +94,11 @@ def corners_of(a: Placed, b: Placed, face: Vector3) -> tuple[Array, Vector3, Vec
 
 
 def box_box(a: Placed, b: Placed) -> Touch:
-    """Seventeen points: the corners of a, the corners of b, and one pair of edges."""
+    """Seventeen points: the corners of a, the corners of b, and one pair of edges.
+
+    What they miss: where faces lie flat on each other, edges that cross. Two boards laid crosswise, with no corner of
+    one over the other, fall through each other.
+    """
     separation_b, face_b = faces(a, b)
     separation_a, face_a = faces(b, a)
     distance_a, normal_a, corners_a = corners_of(a, b, face_b)

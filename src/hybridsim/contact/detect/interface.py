@@ -13,13 +13,13 @@ from ...spatial import Array, Transform
 
 
 class Placed(eqx.Module):
-    """One shape somewhere in the world."""
+    """One shape somewhere in the world, or many of one kind."""
 
     pose: Transform
     """Of the shape's frame in the world."""
-    size: Float[Array, "3"]
+    size: Float[Array, "*batch 3"]
     """As in `Geometry.size`."""
-    points: Float[Array, "n 3"]
+    points: Float[Array, "*batch n 3"]
     """As in `Geometry.points`."""
 
 

@@ -22,8 +22,12 @@ def sweep_bounded(problem: Problem, x: Solution) -> tuple[Float[Array, " nv"], F
     return lax.scan(one, x.w, (x.bounded, problem.bounded, problem.Y_b, problem.A_b))
 
 
-def follows(problem: Problem, x: Solution) -> Float[Array, " rows"]:
-    """gain with dx = -gain (Y dw + d r): zero for a row at its bound."""
+def follow_bounded(problem: Problem, x: Solution) -> tuple[Float[Array, " rows"], Float[Array, " rows"]]:
+    """step and gain with dx = step - gain (Y dw + d r); a row at its bound stays there."""
     rows = problem.bounded
-    free = (x.bounded > rows.low) & (x.bounded < rows.high)
-    return jnp.where(free, 1 / regular(rows.R, problem.A_b), 0.0)
+    R = regular(rows.R, problem.A_b)
+    r = problem.Y_b @ x.w + rows.R * x.bounded - rows.b
+    wanted = x.bounded - r / (problem.A_b + rows.R)
+    free = (wanted > rows.low) & (wanted < rows.high)
+    bound = jnp.where(wanted <= rows.low, rows.low, rows.high)
+    return jnp.where(free, -r / R, jnp.where(free, 0.0, bound) - x.bounded), jnp.where(free, 1 / R, 0.0)

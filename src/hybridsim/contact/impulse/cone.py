@@ -16,6 +16,8 @@ class Cone(Friction):
 
     def sweep(self, problem: Problem, x: Solution) -> Solution:
         w, bounded = sweep_bounded(problem, x)
+        if len(x.contacts) == 0:
+            return Solution(x.contacts, bounded, w)
 
         def one(w, point):
             x, rows, Y, A = point
@@ -28,28 +30,31 @@ class Cone(Friction):
         w, contacts = lax.scan(one, w, (x.contacts, problem.contacts, problem.Y_c, problem.A_c))
         return Solution(contacts, bounded, w)
 
-    def linearise(self, problem: Problem, x: Solution) -> Linear:
-        rows, x_n, x_t = problem.contacts, x.contacts[:, 0], x.contacts[:, 1:]
-        R, step = regular(rows.R, problem.A_c[:, 0, 0]), _step(problem.A_c, rows.R)
-        r_t = problem.Y_c[:, 1:] @ x.w + rows.R[:, None] * x_t - rows.b[:, 1:]
+    def linearise(self, rows, A, x, r):
+        R, length = regular(rows.R, A[0, 0]), _step(A, rows.R)
+        normal = x[0] - r[0] / (A[0, 0] + rows.R)
+        closed = normal > 0
         # Friction is the projection of y onto the disc of radius mu x_n; kappa < 1 where y lies outside.
-        y = x_t - step[:, None] * r_t
-        length, radius = safe_norm(y), rows.mu * x_n
-        closed, sliding = x_n > 0, length >= radius
-        direction = y / jnp.where(length > 0, length, 1.0)[:, None]
-        kappa = radius / jnp.where(sliding & (length > 0), length, 1.0)
-        yields = step * kappa / jnp.where(sliding, 1 - kappa + step * R * kappa, 1.0)
-        across = np.eye(2) - direction[:, :, None] * direction[:, None, :]
-        # Stuck: r stays zero, so R dx = -(Y dw + dr). Sliding: friction follows the load and turns with the velocity.
+        y = x[1:] - length * r[1:]
+        size, radius = safe_norm(y), rows.mu * jnp.maximum(normal, 0.0)
+        sliding = closed & (size >= radius)
+        direction = jnp.where(sliding, y / jnp.where(size > 0, size, 1.0), 0.0)
+        kappa = radius / jnp.where(sliding & (size > 0), size, 1.0)
+        turning = 1 / jnp.where(sliding, 1 - kappa + length * R * kappa, 1.0)
+        along = jnp.sum(direction * x[1:])
+        across = x[1:] - along * direction
+
+        # Stuck: r is to be zero, so dx = -(r + Y dw + dr)/R. Sliding: friction follows the load, and turns with velocity.
         follows = jnp.where(closed, 1 / R, 0.0)
-        tangential = jnp.where(sliding[:, None, None], yields[:, None, None] * across, np.eye(2) / R[:, None, None])
-        tangential = jnp.where(closed[:, None, None], tangential, 0.0)
-        dragged = jnp.where((closed & sliding)[:, None], direction, 0.0)
-        column = jnp.concatenate([follows[:, None], (rows.mu * follows)[:, None] * dragged], axis=1)
-        zero = jnp.zeros_like(tangential[:, :1])
-        gain = jnp.concatenate([column[:, :, None], jnp.concatenate([zero, tangential], axis=1)], axis=2)
-        slip = jnp.concatenate([jnp.zeros_like(x_n)[:, None], x_n[:, None] * dragged], axis=1)
-        return Linear(gain, slip)
+        step_n = jnp.where(closed, -r[0] / R, -x[0])
+        slide = (rows.mu * (x[0] + step_n) - along) * direction - turning * across
+        step_t = jnp.where(closed, jnp.where(sliding, slide, -r[1:] / R), -x[1:])
+        own = jnp.where(sliding, length * kappa * turning, follows)
+        tangential = own * (np.eye(2) - direction[:, None] * direction)
+        column = jnp.concatenate([follows[None], rows.mu * follows * direction])
+        gain = jnp.concatenate([column[:, None], jnp.pad(tangential, ((1, 0), (0, 0)))], axis=1)
+        slip = jnp.pad(jnp.maximum(normal, 0.0) * direction, (1, 0))
+        return Linear(gain, slip, jnp.concatenate([step_n[None], step_t]))
 
 
 def _step(A: Float[Array, "*points 3 3"], R: Float[Array, "*points"]) -> Float[Array, "*points"]:

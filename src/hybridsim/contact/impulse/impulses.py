@@ -4,6 +4,8 @@ together, solved for the velocity after the step."""
 from typing import Literal
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 from jaxtyping import Float
 
 from ...model import Model
@@ -68,13 +70,14 @@ class Impulses(Contact):
         assembly = assemble_rows(now, now.qd if self.before_forces else free, dt, self.joint_friction, named)
         wanted = (baumgarte,) if self.stabilisation == "velocities" else (of_momentum, of_position)
         # Far from everything no row has anything to do.
-        problem = assembly.near(), now.mechanism, now.conf, assembly.actions(), [assembly.rows(goal) for goal in wanted]
+        goals = jax.tree.map(lambda *rows: jnp.stack(rows), *(assembly.rows(goal) for goal in wanted))
+        problem = assembly.near(), now.mechanism, now.conf, assembly.actions(), goals
         if self.derivative == "implicit":
             settled = settle(self.friction, self._converged, *problem)
         else:
             settled = settle_through(self._counted, *problem)
-        named("contact.impulse", settled[0].contacts)
-        return free + settled[0].velocity, free + settled[-1].velocity
+        named("contact.impulse", settled.contacts[0])
+        return free + settled.velocity[0], free + settled.velocity[-1]
 
     def _converged(self, problem: Problem, start: Solution) -> Solution:
         return converged(self.friction, problem, start, self.sweeps, self.tolerance)

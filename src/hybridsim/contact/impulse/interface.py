@@ -1,10 +1,12 @@
-"""What a friction model at the velocity level must say: one sweep, and its linearisation at a solution."""
+"""What a friction model at the velocity level must say: one sweep, and how one contact follows the others."""
 
 from abc import abstractmethod
 
 import equinox as eqx
+from jaxtyping import Float
 
-from .problem import Linear, Problem, Solution
+from ...spatial import Array
+from .problem import ContactRows, Linear, Problem, Solution
 
 
 class Friction(eqx.Module):
@@ -15,5 +17,7 @@ class Friction(eqx.Module):
         """Every row once, in order, each solved for its own impulse with the others held (Gauss-Seidel)."""
 
     @abstractmethod
-    def linearise(self, problem: Problem, x: Solution) -> Linear:
-        """How each contact's impulse follows small changes, at a solution."""
+    def linearise(
+        self, rows: ContactRows, A: Float[Array, "3 3"], x: Float[Array, "3"], r: Float[Array, "3"]
+    ) -> Linear:
+        """How the impulse x of one contact, whose rows have the value r, follows small changes."""

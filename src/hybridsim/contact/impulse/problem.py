@@ -16,20 +16,22 @@ SMALLEST_SOFTNESS = 1e-9
 
 
 class ContactRows(eqx.Module):
-    b: Float[Array, "points 3"]
-    R: Float[Array, " points"]
-    mu: Float[Array, " points"]
+    """Of contact points, one after the other or one alone."""
+
+    b: Float[Array, "*points 3"]
+    R: Float[Array, "*points"]
+    mu: Float[Array, "*points"]
 
 
 class BoundedRows(eqx.Module):
-    b: Float[Array, " rows"]
-    R: Float[Array, " rows"]
-    low: Float[Array, " rows"]
-    high: Float[Array, " rows"]
+    b: Float[Array, "*rows"]
+    R: Float[Array, "*rows"]
+    low: Float[Array, "*rows"]
+    high: Float[Array, "*rows"]
 
 
 class Rows(eqx.Module):
-    """What a problem wants of its rows."""
+    """What a problem wants of its rows; several problems with the same rows are stacked."""
 
     contacts: ContactRows
     bounded: BoundedRows
@@ -48,7 +50,7 @@ class Problem(eqx.Module):
     @classmethod
     def of(cls, rows: Rows, Y: Float[Array, "all_rows nv"]) -> "Problem":
         points = len(rows.contacts.mu)
-        Y_c, Y_b = Y[: 3 * points].reshape(points, 3, -1), Y[3 * points :]
+        Y_c, Y_b = Y[: 3 * points].reshape(points, 3, Y.shape[1]), Y[3 * points :]
         return cls(rows.contacts, rows.bounded, Y_c, Y_c @ Y_c.swapaxes(1, 2), Y_b, jnp.sum(Y_b * Y_b, axis=1))
 
 
@@ -61,18 +63,19 @@ class Solution(eqx.Module):
 
 
 class Linear(eqx.Module):
-    """How impulses follow their rows near a solution: dx = -gain (Y dw + d r at fixed w) + slip dmu."""
+    """How a contact's impulse follows the others near some x: dx = step - gain (Y dw + d r at fixed w) + slip dmu."""
 
-    gain: Float[Array, "points 3 3"]
-    slip: Float[Array, "points 3"]
+    gain: Float[Array, "*points 3 3"]
+    slip: Float[Array, "*points 3"]
+    step: Float[Array, "*points 3"]
+    """To where the contact's own equations hold if w does not change: zero at a solution."""
 
 
-def at_rest(problem: Problem) -> Solution:
+def at_rest(rows: Rows, Y: Float[Array, "all_rows nv"]) -> Solution:
     """No impulses."""
-    zero = jnp.zeros(problem.Y_b.shape[1], dtype=problem.Y_b.dtype)
-    return Solution(jnp.zeros_like(problem.contacts.b), jnp.zeros_like(problem.bounded.b), zero)
+    return Solution(jnp.zeros_like(rows.contacts.b), jnp.zeros_like(rows.bounded.b), jnp.zeros_like(Y[0]))
 
 
-def regular(R: Float[Array, " rows"], A: Float[Array, " rows"]) -> Float[Array, " rows"]:
+def regular(R: Float[Array, "*rows"], A: Float[Array, "*rows"]) -> Float[Array, "*rows"]:
     """R, not so small beside A that redundant contacts, such as four feet on a floor, cannot be told apart."""
     return jnp.maximum(R, SMALLEST_SOFTNESS * A)

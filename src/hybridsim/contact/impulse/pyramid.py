@@ -18,6 +18,8 @@ class Pyramid(Friction):
 
     def sweep(self, problem: Problem, x: Solution) -> Solution:
         w, bounded = sweep_bounded(problem, x)
+        if len(x.contacts) == 0:
+            return Solution(x.contacts, bounded, w)
         rows = problem.contacts
 
         def one(w, row):
@@ -36,13 +38,20 @@ class Pyramid(Friction):
             low = -high
         return Solution(jnp.stack(impulses, axis=1), bounded, w)
 
-    def linearise(self, problem: Problem, x: Solution) -> Linear:
-        rows, x_n, x_t = problem.contacts, x.contacts[:, 0], x.contacts[:, 1:]
-        R = regular(rows.R, problem.A_c[:, 0, 0])
-        follows = jnp.where((x_n > 0) & (x_n < self.largest), 1 / R, 0.0)
-        stuck = jnp.abs(x_t) < (rows.mu * x_n)[:, None]
-        side = jnp.where(stuck, 0.0, jnp.sign(x_t))
-        diagonal = jnp.concatenate([follows[:, None], jnp.where(stuck, 1 / R[:, None], 0.0)], axis=1)
-        gain = diagonal[:, :, None] * np.eye(3)
-        gain = gain.at[:, 1:, 0].set((rows.mu * follows)[:, None] * side)
-        return Linear(gain, jnp.concatenate([jnp.zeros_like(x_n)[:, None], x_n[:, None] * side], axis=1))
+    def linearise(self, rows, A, x, r):
+        R = regular(rows.R, A[0, 0])
+        wanted = x - r / (jnp.diagonal(A) + rows.R)
+        normal = jnp.clip(wanted[0], 0.0, self.largest)
+        free = (wanted[0] > 0) & (wanted[0] < self.largest)
+        follows = jnp.where(free, 1 / R, 0.0)
+        stuck = jnp.abs(wanted[1:]) < rows.mu * normal
+        side = jnp.where(stuck, 0.0, jnp.sign(wanted[1:]))
+        step_n = jnp.where(free, -r[0] / R, normal - x[0])
+        step_t = jnp.where(stuck, -r[1:] / R, side * rows.mu * (x[0] + step_n) - x[1:])
+        gain = jnp.diag(jnp.concatenate([follows[None], jnp.where(stuck, 1 / R, 0.0)]))
+        column = jnp.pad(rows.mu * follows * side, (1, 0))
+        return Linear(
+            gain + jnp.pad(column[:, None], ((0, 0), (0, 2))),
+            jnp.pad(normal * side, (1, 0)),
+            jnp.concatenate([step_n[None], step_t]),
+        )

@@ -18,8 +18,8 @@ from jaxtyping import Bool, Float
 
 from ...dynamics import Actions, Configuration, Mechanism, Root, impulse_balance, mass_root, row_velocities
 from ...spatial import Array, keep
-from .bounded import follows
 from .interface import Friction
+from .newton import Newton
 from .problem import Problem, Rows, Solution, at_rest
 
 Solver = Callable[[Problem, Solution], Solution]
@@ -28,9 +28,9 @@ Solver = Callable[[Problem, Solution], Solution]
 class Settled(eqx.Module):
     """A change of velocities, and the impulses that cause it."""
 
-    velocity: Float[Array, " nv"]
-    contacts: Float[Array, "points 3"]
-    bounded: Float[Array, " rows"]
+    velocity: Float[Array, "*goals nv"]
+    contacts: Float[Array, "*goals points 3"]
+    bounded: Float[Array, "*goals rows"]
 
     @property
     def impulses(self) -> Float[Array, " all_rows"]:
@@ -38,19 +38,19 @@ class Settled(eqx.Module):
 
 
 def settle_through(
-    solver: Solver, near: Bool[Array, ""], mechanism: Mechanism, conf: Configuration, actions: Actions, goals: list[Rows]
-) -> list[Settled]:
+    solver: Solver, near: Bool[Array, ""], mechanism: Mechanism, conf: Configuration, actions: Actions, goals: Rows
+) -> Settled:
     """Velocities for each goal, every one solved from where the one before ended; nothing where nothing is near."""
 
     def resolve():
         root = mass_root(mechanism, conf)
         Y = root.rows(actions)
-        results, x = [], None
-        for rows in goals:
-            problem = Problem.of(rows, Y)
-            x = solver(problem, at_rest(problem) if x is None else x)
-            results.append(Settled(root.velocities(x.w), x.contacts, x.bounded))
-        return results
+
+        def one(x, rows):
+            x = solver(Problem.of(rows, Y), x)
+            return x, Settled(root.velocities(x.w), x.contacts, x.bounded)
+
+        return lax.scan(one, at_rest(jax.tree.map(lambda x: x[0], goals), Y), goals)[1]
 
     def nothing():
         return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(resolve))
@@ -66,8 +66,8 @@ def settle(
     mechanism: Mechanism,
     conf: Configuration,
     actions: Actions,
-    goals: list[Rows],
-) -> list[Settled]:
+    goals: Rows,
+) -> Settled:
     """The same with a derivative that does not ask how the solver came there."""
     return settle_through(solver, near, mechanism, conf, actions, goals)
 
@@ -91,42 +91,39 @@ def _settle_jvp(primals, tangents):
 def _tangents(friction, mechanism, conf, actions, goals, settled, d_mechanism, d_conf, d_actions, d_goals):
     root = mass_root(mechanism, conf)
     Y = root.rows(actions)
-    results = []
-    for rows, d_rows, found in zip(goals, _filled(d_goals, goals), settled, strict=True):
+    parts = (mechanism, conf, actions)
+    changes = _filled((d_mechanism, d_conf, d_actions), parts)
 
-        def balance(mechanism, conf, actions, found=found):
+    def one(_, goal):
+        rows, d_rows, found = goal
+
+        def balance(mechanism, conf, actions):
             force = impulse_balance(mechanism, conf, actions, found.impulses, found.velocity)
             return force, row_velocities(mechanism, conf, actions, found.velocity)
 
-        parts = (mechanism, conf, actions)
-        _, (d_force, d_r) = eqx.filter_jvp(balance, parts, _filled((d_mechanism, d_conf, d_actions), parts))
-        w = found.impulses @ Y
-        x = Solution(found.contacts, found.bounded, w)
-        results.append(_tangent(friction, root, Problem.of(rows, Y), x, root.of_force(d_force), d_r, d_rows))
-    return results
+        _, (d_force, d_r) = eqx.filter_jvp(balance, parts, changes)
+        x = Solution(found.contacts, found.bounded, found.impulses @ Y)
+        return None, _tangent(friction, root, Problem.of(rows, Y), x, root.of_force(d_force), d_r, d_rows)
+
+    return lax.scan(one, None, (goals, _filled(d_goals, goals), settled))[1]
 
 
 def _tangent(friction: Friction, root: Root, problem: Problem, x: Solution, pushed, d_r, d_rows: Rows) -> Settled:
     """The change of a solution, from the equations that it solves.
 
     With dr the change of rows at fixed w and x, every row obeys dx = -gain (Y dw + dr) + what moves its bound, and
-    dw = Y^T dx + `pushed`. Eliminating dx leaves (1 + Y^T gain Y) dw = pushed + Y^T (-gain dr + ...).
+    dw = Y^T dx + `pushed`, what the change of the mechanism does to w at fixed impulses.
     """
     points, bounds = len(problem.A_c), problem.bounded
     d_c, d_b = d_rows.contacts, d_rows.bounded
-    linear, gain_b = friction.linearise(problem, x), follows(problem, x)
+    newton = Newton.at(friction, problem, x)
+    linear, gain_b = newton.contacts, newton.bounded_gain
     dr_c = d_r[: 3 * points].reshape(points, 3) + d_c.R[:, None] * x.contacts - d_c.b
     dr_b = d_r[3 * points :] + d_b.R * x.bounded - d_b.b
     at_bound = jnp.where(x.bounded <= bounds.low, d_b.low, jnp.where(x.bounded >= bounds.high, d_b.high, 0.0))
     own_c = linear.slip * d_c.mu[:, None] - jnp.einsum("nij,nj->ni", linear.gain, dr_c)
-    own_b = at_bound - gain_b * dr_b
-
-    Y_c, Y_b = problem.Y_c, problem.Y_b
-    gain_Y = jnp.einsum("nij,nja->nia", linear.gain, Y_c)
-    matrix = jnp.eye(len(x.w), dtype=x.w.dtype) + jnp.einsum("nia,nib->ab", Y_c, gain_Y)
-    matrix = matrix + jnp.einsum("na,nb->ab", Y_b, gain_b[:, None] * Y_b)
-    dw = jnp.linalg.solve(matrix, pushed + jnp.einsum("nia,ni->a", Y_c, own_c) + own_b @ Y_b)
-    return Settled(root.velocities(dw), own_c - jnp.einsum("nia,a->ni", gain_Y, dw), own_b - gain_b * (Y_b @ dw))
+    dx = newton.solve(own_c, at_bound - gain_b * dr_b, pushed)
+    return Settled(root.velocities(dx.w), dx.contacts, dx.bounded)
 
 
 def _filled(tangents: Any, primals: Any) -> Any:

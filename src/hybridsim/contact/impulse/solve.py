@@ -1,14 +1,22 @@
 """Sweeps until a problem is solved."""
 
+import jax
 import jax.numpy as jnp
 from jax import lax
+from jaxtyping import Float
 
+from ...spatial import Array
 from .interface import Friction
+from .newton import newton_step
 from .problem import Problem, Solution
 
 
 def converged(friction: Friction, problem: Problem, start: Solution, sweeps: int, tolerance: float) -> Solution:
-    """At most `sweeps` sweeps, fewer where one changes w by less than `tolerance` beside its size."""
+    """At most `sweeps` sweeps, fewer where one changes w by less than `tolerance` beside its size.
+
+    Sweeps find out which contacts stick, slip or open, but then converge slowly where contacts depend on each other,
+    as under a box. So after each a Newton step is tried, and taken if the next sweep then changes less.
+    """
 
     def unfinished(carry):
         k, x, change = carry
@@ -16,8 +24,15 @@ def converged(friction: Friction, problem: Problem, start: Solution, sweeps: int
 
     def once(carry):
         k, x, _ = carry
+        plain, change = swept(x)
+        jumped, change_after = swept(newton_step(friction, problem, plain))
+        better = change_after < change
+        x = jax.tree.map(lambda a, b: jnp.where(better, a, b), jumped, plain)
+        return k + 2, x, jnp.where(better, change_after, change)
+
+    def swept(x: Solution) -> tuple[Solution, Float[Array, ""]]:
         new = friction.sweep(problem, x)
-        return k + 1, new, jnp.max(jnp.abs(new.w - x.w))
+        return new, jnp.max(jnp.abs(new.w - x.w))
 
     first = (jnp.int32(0), start, jnp.asarray(jnp.inf, dtype=start.w.dtype))
     return lax.while_loop(unfinished, once, first)[1]

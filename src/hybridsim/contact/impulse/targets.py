@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ...spatial import Array, Scalar
 
@@ -30,7 +30,7 @@ class Closing(eqx.Module):
     position_gain: Float[Array, " rows"]
     velocity_gain: Float[Array, " rows"]
 
-    def near(self, dt: Scalar) -> Float[Array, " rows"]:
+    def near(self, dt: Scalar) -> Bool[Array, " rows"]:
         return self.gap + dt * jnp.minimum(self.free, 0.0) <= 0
 
 
@@ -39,10 +39,10 @@ Targets = Callable[[Closing, Scalar], tuple[Float[Array, " rows"], Float[Array, 
 
 
 def of_momentum(closing: Closing, dt: Scalar):
-    """What touches within the step stops approaching, or bounces."""
+    """What touches within the step stops approaching, or bounces; what others push may close its gap."""
     touching = closing.gap + dt * closing.free <= 0
     stopped = (1 - closing.velocity_gain) * closing.free
-    target = jnp.where(touching, stopped + _bounce(closing, _impact(closing, dt)), NOTHING)
+    target = jnp.where(touching, stopped + _bounce(closing, _impact(closing, dt)), -closing.gap / dt)
     return target, jnp.zeros_like(closing.gap)
 
 

@@ -1,0 +1,57 @@
+"""One Newton step on all rows together: exact where no contact opens, closes, sticks or slips on the way.
+
+Rows linearised at x obey dx = own - gain Y dw, and dw = Y^T dx + pushed, so (1 + Y^T gain Y) dw = pushed + Y^T own: a
+system as large as the model has freedoms.
+"""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Float
+
+from ...spatial import Array
+from .bounded import follow_bounded
+from .interface import Friction
+from .problem import Linear, Problem, Solution
+
+
+class Newton(eqx.Module):
+    """All rows, linearised."""
+
+    problem: Problem
+    contacts: Linear
+    bounded_gain: Float[Array, " rows"]
+    bounded_step: Float[Array, " rows"]
+    matrix: Float[Array, "nv nv"]
+
+    @classmethod
+    def at(cls, friction: Friction, problem: Problem, x: Solution) -> "Newton":
+        step, gain = follow_bounded(problem, x)
+        matrix = jnp.eye(len(x.w), dtype=x.w.dtype) + problem.Y_b.T @ (gain[:, None] * problem.Y_b)
+
+        def one(matrix, point):
+            rows, Y, A, x_c = point
+            linear = friction.linearise(rows, A, x_c, Y @ x.w + rows.R * x_c - rows.b)
+            return matrix + Y.T @ (linear.gain @ Y), linear
+
+        contacts = (problem.contacts, problem.Y_c, problem.A_c, x.contacts)
+        matrix, linear = lax.scan(one, matrix, contacts)
+        return cls(problem, linear, gain, step, matrix)
+
+    def solve(
+        self, own_c: Float[Array, "points 3"], own_b: Float[Array, " rows"], pushed: Float[Array, " nv"]
+    ) -> Solution:
+        """dx and dw."""
+        Y_c, Y_b = self.problem.Y_c, self.problem.Y_b
+        dw = jnp.linalg.solve(self.matrix, pushed + jnp.einsum("nia,ni->a", Y_c, own_c) + own_b @ Y_b)
+        followed = jnp.einsum("nij,nj->ni", self.contacts.gain, Y_c @ dw)
+        return Solution(own_c - followed, own_b - self.bounded_gain * (Y_b @ dw), dw)
+
+
+def newton_step(friction: Friction, problem: Problem, x: Solution) -> Solution:
+    """Where all rows would be solved if each stayed in its present state."""
+    newton = Newton.at(friction, problem, x)
+    dx = newton.solve(newton.contacts.step, newton.bounded_step, jnp.zeros_like(x.w))
+    contacts, bounded = x.contacts + dx.contacts, x.bounded + dx.bounded
+    w = jnp.einsum("nia,ni->a", problem.Y_c, contacts) + bounded @ problem.Y_b
+    return Solution(contacts, bounded, w)

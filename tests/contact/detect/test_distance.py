@@ -1,0 +1,202 @@
+"""Distances against MuJoCo's, against dense samples of the surfaces, and against what can be said in one line."""
+
+import mujoco
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from contact.detect.cases import PAIRS, UPRIGHT, Placed, Transform, shape, touches, two
+from hybridsim.contact.detect import how_many
+from hybridsim.contact.detect.plane import DOME
+from hybridsim.model.geometry import SHAPES
+
+CASES = 60
+BY_MUJOCO = [pair for pair in PAIRS if "elliptic" not in pair]
+
+
+def geom(kind: str, a: Placed) -> tuple[str, str]:
+    """MuJoCo's mesh, if any, and shape."""
+    w = " ".join(map(repr, map(float, Rotation.from_matrix(a.pose.rotation).as_quat(scalar_first=True))))
+    place = f'pos="{" ".join(map(repr, map(float, a.pose.position)))}" quat="{w}"'
+    if kind in ("points", "prism"):
+        ends = [[0, 0, -a.size[0]], [0, 0, a.size[0]]] if kind == "prism" else [[0, 0, 0]]
+        vertices = (a.points + np.array(ends)[:, None]).ravel()
+        name = f"mesh{id(a)}"
+        mesh = f'<mesh name="{name}" vertex="{" ".join(map(repr, map(float, vertices)))}"/>'
+        return mesh, f'<geom type="mesh" mesh="{name}" {place}/>'
+    size = "1 1 1" if kind == "plane" else " ".join(map(repr, map(float, a.size)))
+    return "", f'<geom type="{kind}" size="{size}" {place}/>'
+
+
+def mujoco_distance(pair: tuple[str, str], a: Placed, b: Placed) -> float:
+    (mesh_a, geom_a), (mesh_b, geom_b) = geom(pair[0], a), geom(pair[1], b)
+    option = '<option ccd_tolerance="1e-12" ccd_iterations="500"/>'
+    world = f"<worldbody>{geom_a}{geom_b}</worldbody>"
+    model = mujoco.MjModel.from_xml_string(f"<mujoco>{option}<asset>{mesh_a}{mesh_b}</asset>{world}</mujoco>")
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return mujoco.mj_geomDistance(model, data, 0, 1, 10.0, None)
+
+
+@pytest.mark.parametrize("pair", BY_MUJOCO, ids="-".join)
+def test_shapes_apart_are_as_far_apart_as_in_mujoco(pair):
+    rng = np.random.default_rng(0)
+    cases = [two(pair, rng, spread=0.6) for _ in range(CASES)]
+    ours = np.asarray(touches(pair, cases).distance).min(axis=1)
+    theirs = np.array([mujoco_distance(pair, a, b) for a, b in cases])
+    apart = theirs > 1e-6
+    assert np.sum(apart) > CASES // 6
+    dome = DOME * 0.3 if pair == ("cylinder", "plane") else 0.0
+    assert np.all(ours[apart] > theirs[apart] - 1e-6)
+    assert np.all(ours[apart] < theirs[apart] + 1e-6 + dome)
+    # Boxes may overlap without a corner of one in the other.
+    assert np.all(ours[~apart] < 1e-6) or pair == ("box", "box")
+
+
+def surface(kind: str, a: Placed) -> np.ndarray:
+    """Points of the shape, in its frame, that include the furthest in every direction up to a few hundredths of a millimetre."""
+    turn = np.linspace(0, 2 * np.pi, 361)
+    circle = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=-1)
+    height = np.sin(np.linspace(-np.pi / 2, np.pi / 2, 181))[:, None, None]
+    ball = (np.sqrt(1 - height**2) * circle + height * np.array([0.0, 0.0, 1.0])).reshape(-1, 3)
+    ends = np.array([[[0.0, 0.0, -1.0]], [[0.0, 0.0, 1.0]]])
+    if kind == "sphere":
+        return a.size[0] * ball
+    if kind == "ellipsoid":
+        return a.size * ball
+    if kind == "capsule":
+        return (a.size[0] * ball + a.size[1] * ends).reshape(-1, 3)
+    if kind == "cylinder":
+        return (a.size[0] * circle + a.size[1] * ends).reshape(-1, 3)
+    if kind == "elliptic":
+        return (a.size * (circle + ends)).reshape(-1, 3)
+    if kind == "box":
+        return a.size * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    return a.points if kind == "points" else (a.points + a.size[0] * ends).reshape(-1, 3)
+
+
+@pytest.mark.parametrize("kind", [a for a, b in PAIRS if b == "plane"])
+def test_height_of_the_lowest_point_above_a_plane(kind):
+    """Above it, through it and below it."""
+    rng = np.random.default_rng(1)
+    cases = [two((kind, "plane"), rng, spread=0.3) for _ in range(CASES)]
+    ours = np.asarray(touches((kind, "plane"), cases).distance).min(axis=1)
+    points = [a.pose.apply(surface(kind, a)) - b.pose.position for a, b in cases]
+    lowest = np.array([np.min(x @ b.pose.rotation[:, 2]) for x, (_, b) in zip(points, cases, strict=True)])
+    assert np.any(lowest > 0)
+    assert np.any(lowest < -0.2)
+    dome = DOME * 0.3 if kind in ("cylinder", "elliptic") else 0.0
+    assert np.all(ours < lowest + 1e-9 + dome)
+    assert np.all(ours > lowest - 3e-5)
+
+
+def test_every_pair_is_ordered_and_says_how_many_points_it_has():
+    for kind_a, kind_b in PAIRS:
+        assert SHAPES.index(kind_a) <= SHAPES.index(kind_b)
+    counts = [how_many(kind, "plane", 4) for kind in SHAPES[:-1]]
+    assert counts == [1, 2, 10, 8, 1, 4, 8, 10]
+    assert [how_many("capsule", "capsule"), how_many("box", "box"), how_many("cylinder", "prism", 0, 5)] == [5, 17, 1]
+
+
+def at(kind: str, position, size=(0.1, 0.1, 0.1), turn=(0.0, 0.0, 0.0)) -> Placed:
+    points = shape(kind, np.random.default_rng(0))[1]
+    return Placed(Transform(Rotation.from_rotvec(turn).as_matrix(), np.array(position, float)), np.array(size), points)
+
+
+@pytest.mark.parametrize(
+    ("pair", "position", "distance", "normal"),
+    [
+        (("sphere", "sphere"), (0.3, 0, 0), 0.1, (1, 0, 0)),
+        (("sphere", "sphere"), (0, 0, 0), -0.2, (0, 0, 1)),
+        (("sphere", "capsule"), (0, 0.2, 0.05), 0.0, (0, 1, 0)),
+        (("sphere", "capsule"), (0, 0, 0.05), -0.2, (1, 0, 0)),
+        (("sphere", "capsule"), (0, 0, 0.5), 0.2, (0, 0, 1)),
+        (("sphere", "box"), (0.05, 0.02, 0), -0.15, (1, 0, 0)),
+        (("sphere", "box"), (0, -0.1, 0), -0.1, (0, -1, 0)),
+        (("sphere", "box"), (0, 0, 0), -0.2, (1, 0, 0)),
+        (("sphere", "box"), (0.4, 0.5, 0), 0.4, (0.6, 0.8, 0)),
+        (("sphere", "cylinder"), (0, 0.03, 0.09), -0.11, (0, 0, 1)),
+        (("sphere", "cylinder"), (0.4, 0, -0.5), 0.4, (0.6, 0, -0.8)),
+        (("sphere", "elliptic"), (0, -0.05, 0), -0.15, (0, -1, 0)),
+        (("cylinder", "elliptic"), (0.3, 0, 0.1), 0.1, (1, 0, 0)),
+        (("cylinder", "elliptic"), (0, 0, 0.25), 0.05, (0, 0, 1)),
+        (("cylinder", "elliptic"), (0.5, 0, 0.6), 0.5, (0.6, 0, 0.8)),
+    ],
+)
+def test_simple_arrangements(pair, position, distance, normal):
+    touch = touches(pair, [(at(pair[0], position), at(pair[1], (0, 0, 0)))])
+    np.testing.assert_allclose(touch.distance[0, 0], distance, atol=1e-12)
+    np.testing.assert_allclose(touch.normal[0, 0], normal, atol=1e-12)
+
+
+def test_a_box_stands_on_another_of_its_size():
+    """Each of its four lower corners is held upwards, and no other point touches."""
+    touch = touches(("box", "box"), [(at("box", (0, 0, 0.199)), at("box", (0, 0, 0)))])
+    held = np.asarray(touch.distance[0] < -1e-9)
+    np.testing.assert_allclose(touch.distance[0][held], -0.001, atol=1e-12)
+    np.testing.assert_allclose(touch.normal[0][held], np.tile([0, 0, 1], (8, 1)), atol=1e-12)
+
+
+def test_edges_that_cross_touch_in_one_point():
+    """Two long bars, each on its edge, at a right angle."""
+    long, eighth = (0.1, 0.1, 1.0), np.pi / 4
+    lower = Rotation.from_euler("xz", [eighth * 2, 0]) * Rotation.from_euler("z", eighth)
+    upper = Rotation.from_euler("z", eighth * 2) * lower
+    gap = 0.01
+    for sign in (1, -1):
+        height = 0.2 * np.sqrt(2) + sign * gap
+        a, b = at("box", (0.1, 0.2, height), long, upper.as_rotvec()), at("box", (0, 0, 0), long, lower.as_rotvec())
+        touch = touches(("box", "box"), [(a, b)])
+        np.testing.assert_allclose(touch.distance[0, 16], sign * gap, atol=1e-12)
+        np.testing.assert_allclose(touch.normal[0, 16], [0, 0, 1], atol=1e-9)
+        assert np.all(touch.distance[0, :16] > 0)
+
+
+def test_parallel_capsules_are_held_at_both_ends_of_their_overlap():
+    across = (0, np.pi / 2, 0)
+    a, b = at("capsule", (0.1, 0, 0.19), (0.1, 0.3, 0), across), at("capsule", (0, 0, 0), (0.1, 0.3, 0), across)
+    touch = touches(("capsule", "capsule"), [(a, b)])
+    held = touch.on_a[0][touch.distance[0] < 0]
+    np.testing.assert_allclose([held[:, 0].min(), held[:, 0].max()], [-0.2, 0.3], atol=1e-9)
+    np.testing.assert_allclose(touch.distance[0].min(), -0.01, atol=1e-12)
+
+
+def test_a_flat_coin_is_held_all_around_and_a_rolling_coin_at_one_point_of_its_rim():
+    plane = at("plane", (0, 0, 0))
+    flat, rolling = at("cylinder", (0, 0, 0.01), (0.1, 0.01, 0)), at("cylinder", (0, 0, 0.1), turn=(np.pi / 2, 0, 0.0))
+    touch = touches(("cylinder", "plane"), [(flat, plane), (rolling, plane)])
+    held = touch.on_a[0][np.abs(touch.distance[0]) < 1e-12]
+    assert held[:, 0].max() == pytest.approx(0.095)
+    assert held[:, 1].min() == pytest.approx(-0.095)
+    assert len(held) == 5
+    assert np.sum(np.abs(touch.distance[1]) < 1e-9) == 2
+
+
+def level(pair, a: Placed, b: Placed) -> tuple[Placed, Placed]:
+    """The same shapes at one height, b so thick that they part sideways."""
+    axis = b.pose.rotation[:, 2]
+    position = a.pose.position - ((a.pose.position - b.pose.position) @ axis) * axis
+    size = np.array([1.0, 0.0, 0.0]) if pair[1] == "prism" else np.append(b.size[:2], 1.0)
+    return Placed(Transform(a.pose.rotation, position), a.size, a.points), Placed(b.pose, size, b.points)
+
+
+@pytest.mark.parametrize("pair", [*UPRIGHT, ("sphere", "prism"), ("sphere", "elliptic")], ids="-".join)
+def test_round_things_beside_an_extruded_outline(pair):
+    """Seen from above: the distance of a disc from a densely sampled outline, negative inside."""
+    rng = np.random.default_rng(3)
+    cases = [two(pair, rng) for _ in range(CASES)]
+    a, b = zip(*(level(pair, *case) for case in cases), strict=True)
+    touch = touches(pair, list(zip(a, b, strict=True)))
+    for i, (a_i, b_i) in enumerate(zip(a, b, strict=True)):
+        point = (b_i.pose.rotation.T @ (a_i.pose.position - b_i.pose.position))[:2]
+        if pair[1] == "prism":
+            corners = b_i.points[:, :2]
+            share = np.linspace(0, 1, 2000)[:, None, None]
+            outline = (share * np.roll(corners, -1, axis=0) + (1 - share) * corners).transpose(1, 0, 2).reshape(-1, 2)
+        else:
+            turn = np.linspace(0, 2 * np.pi, 10001)
+            outline = b_i.size[:2] * np.stack([np.cos(turn), np.sin(turn)], axis=-1)
+        ahead = np.roll(outline, -1, axis=0) - outline
+        inside = np.all(ahead[:, 0] * (point - outline)[:, 1] - ahead[:, 1] * (point - outline)[:, 0] >= -1e-15)
+        expected = np.min(np.linalg.norm(point - outline, axis=-1)) * (-1 if inside else 1) - a_i.size[0]
+        np.testing.assert_allclose(touch.distance[i, 0], expected, atol=2e-5)
