@@ -7,21 +7,52 @@ import numpy as np
 
 import hybridsim as hs
 
+from .parameters import final_state, groups
+from .scenes import Scene
 
-class Compiled:
-    """A function of one vector, its derivative along a direction and that of a weighted sum."""
 
-    def __init__(self, function: Callable, size: int):
-        self.size = size
-        self.value = hs.native.jit(function)
-        self._forward = hs.native.jit(lambda x, dx: jax.jvp(function, (x,), (dx,))[1])
-        self._reverse = hs.native.jit(lambda x, dy: jax.vjp(function, x)[1](dy)[0])
+class Programs:
+    """The final state of scenes with one contact model: its value and derivatives. Scenes of the same build share code."""
 
-    def forward(self, x: np.ndarray) -> np.ndarray:
+    def __init__(self, contact, function: Callable = final_state, optimise: int = 1):
+        self.contact = contact
+
+        def bound(of, steps, arrays):
+            return lambda x: function(of, steps, contact, arrays, x)
+
+        def value(of, steps, arrays, x):
+            return bound(of, steps, arrays)(x)
+
+        def forward(of, steps, arrays, x, dx):
+            return jax.jvp(bound(of, steps, arrays), (x,), (dx,))[1]
+
+        def reverse(of, steps, arrays, x, dy):
+            return jax.vjp(bound(of, steps, arrays), x)[1](dy)[0]
+
+        self.value, self.forward, self.reverse = (
+            hs.native.jit(f, optimise=optimise) for f in (value, forward, reverse)
+        )
+
+
+class Map:
+    """The final state of one scene as a function of the numbers in `groups`, which are zero at the scene."""
+
+    def __init__(self, programs: Programs, scene: Scene):
+        self.groups = groups(scene, programs.contact)
+        self.zero = np.zeros(sum(group.count for group in self.groups))
+        self._programs = programs
+        arrays = (scene.model, scene.q, scene.qd, scene.control, np.array(scene.dt))
+        self._of = (self.groups, scene.steps, arrays)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return np.array(self._programs.value(*self._of, x))
+
+    def forward(self) -> np.ndarray:
         """(outputs, inputs)"""
-        return np.stack([np.array(self._forward(x, row)) for row in np.eye(self.size)], axis=1)
+        rows = np.eye(len(self.zero))
+        return np.stack([np.array(self._programs.forward(*self._of, self.zero, row)) for row in rows], axis=1)
 
-    def reverse(self, x: np.ndarray) -> np.ndarray:
+    def reverse(self) -> np.ndarray:
         """(outputs, inputs)"""
-        outputs = len(self.value(x))
-        return np.stack([np.array(self._reverse(x, row)) for row in np.eye(outputs)])
+        rows = np.eye(len(self(self.zero)))
+        return np.stack([np.array(self._programs.reverse(*self._of, self.zero, row)) for row in rows])

@@ -1,6 +1,5 @@
 """What a rollout is differentiated by: groups of numbers, all zero at the scene as it is given."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -22,7 +21,7 @@ class Group:
     relative: bool = False
 
 
-def groups(scene: Scene, springs: bool) -> list[Group]:
+def groups(scene: Scene, contact) -> tuple[Group, ...]:
     """In the order in which they lie in the vector of all."""
     model, pairs = scene.model, len(scene.model.contacts.pairs)
     shared = [
@@ -34,25 +33,20 @@ def groups(scene: Scene, springs: bool) -> list[Group]:
         Group("friction", pairs),
         Group("joint damping", model.topology.nv_all),
     ]
-    if springs:
-        return [*shared, Group("stiffness", pairs, True), Group("dissipation", pairs, True)]
-    return [*shared, Group("restitution", pairs)]
+    if isinstance(contact, hs.Springs):
+        return (*shared, Group("stiffness", pairs, True), Group("dissipation", pairs, True))
+    return (*shared, Group("restitution", pairs))
 
 
-def final_state(scene: Scene, contact) -> tuple[list[Group], Callable]:
-    """The groups, and the state at the end as a function of the vector of all their numbers."""
-    of = groups(scene, isinstance(contact, hs.Springs))
-    ends = np.cumsum([group.count for group in of])
-
-    def final(theta):
-        parts = {g.name: theta[end - g.count : end] for g, end in zip(of, ends, strict=True)}
-        model = _changed(scene.model, parts)
-        q, _ = move(scene.model, jnp.asarray(scene.q), jnp.zeros(model.nv), parts["q"], 1.0)
-        control = jnp.broadcast_to(scene.control + parts["control"], (scene.steps, len(scene.control)))
-        trajectory = hs.rollout(model, (q, scene.qd + parts["qd"]), control, dt=scene.dt, contact=contact)
-        return jnp.concatenate([trajectory.q[-1], trajectory.qd[-1]])
-
-    return of, final
+def final_state(groups: tuple[Group, ...], steps: int, contact, arrays: tuple, theta):
+    """q and qd at the end; `arrays` are model, q, qd, control and dt of a scene."""
+    model, q, qd, control, dt = arrays
+    ends = np.cumsum([group.count for group in groups])
+    parts = {g.name: theta[end - g.count : end] for g, end in zip(groups, ends, strict=True)}
+    q, _ = move(model, jnp.asarray(q), jnp.zeros_like(qd), parts["q"], 1.0)
+    control = jnp.broadcast_to(control + parts["control"], (steps, len(control)))
+    trajectory = hs.rollout(_changed(model, parts), (q, qd + parts["qd"]), control, dt=dt, contact=contact)
+    return jnp.concatenate([trajectory.q[-1], trajectory.qd[-1]])
 
 
 def _changed(model: hs.Model, parts: dict) -> hs.Model:
@@ -78,6 +72,7 @@ def _changed(model: hs.Model, parts: dict) -> hs.Model:
 
 def _sizes(model: hs.Model) -> tuple[np.ndarray, np.ndarray]:
     """Where the sizes of shapes that may touch lie in `Geometry.size`."""
-    size = np.asarray(model.geometry.size)
-    touching = np.isin(np.arange(len(size)), np.array(model.contacts.pairs, dtype=int))
-    return np.nonzero((size > 0) & touching[:, None])
+    shapes = model.geometry.shapes
+    touching = sorted({shape for pair in model.contacts.pairs for shape in pair if shapes[shape] != "plane"})
+    places = [(i, k) for i in touching for k in range({"sphere": 1, "box": 3}[shapes[i]])]
+    return tuple(np.array(places, dtype=int).T)

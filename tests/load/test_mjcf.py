@@ -205,7 +205,6 @@ class TestWarnings:
             "equality: 1 (joint follow)",
             "tendon: 2 (coupling, flexor)",
             "contact pair: 1 (pinch)",
-            "contact exclude: 1 (near)",
             "gravcomp: 1 (proximal)",
             "mocap body, held fixed: 1 (target)",
             "limit of a ball joint: 1 (thumb)",
@@ -229,9 +228,9 @@ class TestWarnings:
             hs.load(FILES / f"{name}.xml")
 
     def test_long_lists_are_cut_but_counted(self, tmp_path):
-        excludes = "".join(f'<exclude name="e{i}" body1="b" body2="b"/>' for i in range(12))
-        with pytest.warns(hs.ModelWarning, match=r"contact exclude: 12 \(e0, .*, e7, \.\.\.\)"):
-            load_text(tmp_path, one_body("<joint/>", f"<contact>{excludes}</contact>"))
+        tendons = "".join(f'<fixed name="t{i}" stiffness="1"><joint joint="j" coef="1"/></fixed>' for i in range(12))
+        with pytest.warns(hs.ModelWarning, match=r"tendon: 12 \(t0, .*, t7, \.\.\.\)"):
+            load_text(tmp_path, one_body('<joint name="j"/>', f"<tendon>{tendons}</tendon>"))
 
     def test_armature_of_a_free_joint(self, tmp_path):
         with pytest.warns(hs.ModelWarning, match="armature of a free joint"):

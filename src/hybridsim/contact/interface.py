@@ -1,6 +1,7 @@
 """What a contact model must say. It acts by forces, on accelerations, or by impulses, on velocities."""
 
 from abc import abstractmethod
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Float
@@ -44,7 +45,14 @@ class Contact(eqx.Module):
         """Whether `velocities` is to be asked for this model."""
 
     @abstractmethod
+    def memory(self, model: Model) -> Any:
+        """What `velocities` is given at the first step of a rollout; None for nothing."""
+
+    @abstractmethod
     def velocities(
-        self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Named
-    ) -> tuple[Float[Array, " nv"], Float[Array, " nv"]]:
-        """The velocity after the step, and the one with which positions move; `free` is that without contact."""
+        self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Named, memory: Any
+    ) -> tuple[Float[Array, " nv"], Float[Array, " nv"], Any]:
+        """The velocity after the step, the one with which positions move, and what to remember for the next step.
+
+        `free` is the velocity without contact; `memory` what the last step remembered, or None.
+        """

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..dynamics import link_poses
+from ..model import Model
 from ..spatial import Array, Transform, matrix_from_quaternion, pick
 from .detect import PAIRS, Placed, how_many
 from .interface import Moment
@@ -44,6 +45,15 @@ def point_table(now: Moment) -> PointTable:
     sizes = tuple(len(points) for points in geometry.points)
     nodes = tuple(int(link_nodes[link]) if link >= 0 else -1 for link in geometry.links)
     return _table(now.model.contacts.pairs, geometry.shapes, sizes, nodes)
+
+
+def count_points(model: Model) -> int:
+    """How many points all pairs have."""
+    geometry = model.geometry
+    return sum(
+        how_many(geometry.shapes[a], geometry.shapes[b], len(geometry.points[a]), len(geometry.points[b]))
+        for a, b in model.contacts.pairs
+    )
 
 
 @lru_cache(maxsize=64)

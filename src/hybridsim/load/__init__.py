@@ -1,6 +1,7 @@
 """Robot files: URDF and MJCF in, and the numbers of a model back into the file that it came from."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..model import Model, ModelError, build_spec
@@ -16,6 +17,7 @@ def load(
     package_dirs: Sequence[str | Path] = (),
     strict: bool = False,
     meshes: bool = True,
+    self_collision: bool = False,
 ) -> Model:
     """A model from a URDF or MJCF file; which of them it is, its root element says.
 
@@ -31,6 +33,8 @@ def load(
     the folders above the file.
     `strict`: an inertia that no body has is an error, not a warning.
     `meshes`: with False, collision meshes are left out. Otherwise they become the corners of their convex hull.
+    `self_collision`: whether links of the mechanism may touch each other, by the file's collision filters, or only what
+    is fixed in the world and what else `hs.world` brings together.
     """
     path = Path(path)
     _one_of("base", base, ("fixed", "free"))
@@ -49,7 +53,7 @@ def load(
         from .massless import fix_massless
 
         spec = fix_massless(spec)
-    return build_spec(spec, strict=strict)
+    return build_spec(replace(spec, self_collision=self_collision), strict=strict)
 
 
 def save(model: Model, path: str | Path, like: str | Path | None = None) -> None:

@@ -40,6 +40,7 @@ def spec_of(source: Source) -> tuple[Spec, list[str]]:
         joints=read_joints(source, called),
         actuators=actuators,
         world_geoms=read_geoms(source, 0),
+        excludes=source.excludes,
         gravity=np.zeros(3) if source.off("gravity") else source.model.opt.gravity.copy(),
         timestep=float(source.model.opt.timestep),
         source=str(source.path),

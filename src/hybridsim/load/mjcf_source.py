@@ -39,6 +39,8 @@ class Source:
     spec: mujoco.MjSpec
     model: mujoco.MjModel
     notes: tuple[str, ...]
+    excludes: tuple[tuple[str, str], ...] = ()
+    """Names of two bodies that never touch."""
 
     def off(self, *flags: str) -> bool:
         """Does the file switch one of these parts of the physics off (<option><flag NAME="disable"/>)?"""
@@ -57,14 +59,14 @@ def open_mjcf(path: Path, meshes: bool = True) -> Source:
         warnings.simplefilter("always")
         spec = _parse(path)
         pairs = [pair.name or f"{pair.geomname1} with {pair.geomname2}" for pair in spec.pairs]
-        excludes = [exclude.name or f"{exclude.bodyname1} with {exclude.bodyname2}" for exclude in spec.excludes]
+        excludes = tuple((exclude.bodyname1, exclude.bodyname2) for exclude in spec.excludes)
         _leave_out_what_does_not_move(spec)
         _leave_out_meshes(spec, meshes)
         model, missing = _compile(path, spec)
-    notes = [listed("contact pair", pairs), listed("contact exclude", excludes)]
+    notes = [listed("contact pair", pairs)]
     notes += [listed("files not found, their shapes left out", missing)]
     notes += [f"MuJoCo says: {warning.message}" for warning in caught if "deprecated" not in str(warning.message)]
-    return Source(path, spec, model, tuple(note for note in notes if note))
+    return Source(path, spec, model, tuple(note for note in notes if note), excludes)
 
 
 def listed(what: str, names: list[str]) -> str:

@@ -4,6 +4,7 @@ from .build import build, build_spec
 from .contacts import Contacts, Limits
 from .errors import ModelError, ModelWarning
 from .geometry import SHAPES, Geometry
+from .grid import contact_grid
 from .joints import KINDS, Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute, Spherical
 from .model import Actuators, Joints, Links, Model
 from .pairs import TOUCHING, with_contacts
@@ -46,6 +47,7 @@ __all__ = [
     "build",
     "build_spec",
     "chain",
+    "contact_grid",
     "free_body",
     "ground",
     "prefixed",

@@ -200,6 +200,7 @@ def _stack_geometry(spec: Spec, links: list[Link], where) -> Geometry:
                 f"{here}: the size of a {geom.shape} is {geom.size}; up to 3 numbers, none negative, are needed"
             )
         row[: len(size)] = size
+        validate.shape(here, geom, size)
         validate.finite(here, f"position of {geom.shape}", np.asarray(geom.position, dtype=float))
         validate.finite(here, f"quaternion of {geom.shape}", np.asarray(geom.quaternion, dtype=float))
         if not np.any(geom.quaternion):

@@ -13,15 +13,15 @@ from .contacts import Contacts, Limits
 from .errors import ModelError, ModelWarning
 from .geometry import SHAPES, Geometry
 from .model import Joints, Model
-from .spec import Numbers
+from .spec import WORLD, Numbers
 from .topology import Topology
 
 TOUCHING = frozenset(
     {(shape, "plane") for shape in SHAPES if shape != "plane"}
-    | {("sphere", other) for other in ("sphere", "capsule", "box")}
-    | {("capsule", "capsule"), ("box", "box"), ("cylinder", "prism"), ("cylinder", "elliptic")}
+    | {("sphere", other) for other in ("sphere", "capsule", "cylinder", "box", "prism", "elliptic")}
+    | {("capsule", "capsule"), ("capsule", "box"), ("box", "box"), ("cylinder", "prism"), ("cylinder", "elliptic")}
 )
-"""Kinds of shapes, in the order of `SHAPES`, whose contact is known."""
+"""Kinds of shapes, in the order of `SHAPES`, whose contact is known: the keys of `contact.detect.PAIRS`."""
 
 # The papers' values; a softness that is felt nowhere but keeps redundant contacts, such as the four corners of a
 # box, from being undetermined.
@@ -90,8 +90,9 @@ def contacts_of(geometry: Geometry, pairs: Sequence[tuple[int, int]]) -> Contact
 def default_contacts(geometry: Geometry, topology: Topology, self_collision: bool, excludes=()) -> Contacts:
     """All pairs that the collision filters allow; contact of unknown kinds of shapes is a warning."""
     pairs = filtered(geometry, topology, self_collision)
-    bodies = {frozenset(topology.link(name) for name in names) for names in excludes}
-    pairs = [(a, b) for a, b in pairs if frozenset((geometry.links[a], geometry.links[b])) not in bodies]
+    owners = [topology.link_names[link] if link >= 0 else WORLD for link in geometry.links]
+    apart = {frozenset(names) for names in excludes}
+    pairs = [(a, b) for a, b in pairs if frozenset((owners[a], owners[b])) not in apart]
     return contacts_of(geometry, known(geometry, pairs))
 
 
@@ -207,7 +208,7 @@ def _named(geometry: Geometry, topology: Topology, patterns: Sequence[tuple[str,
 
 
 def _matching(geometry: Geometry, topology: Topology, pattern: str) -> list[int]:
-    owners = [topology.link_names[link] if link >= 0 else "world" for link in geometry.links]
+    owners = [topology.link_names[link] if link >= 0 else WORLD for link in geometry.links]
     found = [
         i
         for i, (name, owner) in enumerate(zip(geometry.names, owners, strict=True))

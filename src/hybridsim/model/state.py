@@ -1,6 +1,7 @@
 """The state of a model: what a step changes."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Float
@@ -13,6 +14,8 @@ class State(eqx.Module):
 
     q: Float[Array, "*batch nq"]
     qd: Float[Array, "*batch nv"]
+    memory: Any = None
+    """What else a rollout carries from step to step, such as impulses from which the next ones are searched."""
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.q, self.qd))

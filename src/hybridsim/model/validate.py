@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 
 from .errors import ModelError, ModelWarning
+from .geometry import SIZES
 from .inertial import LinkNumbers
 from .joints import JointKind
+from .spec import Geom
 from .topology import Topology
 
 # Moments of inertia in files are rounded to a few digits; a thin rod has a = b + 0 within that rounding.
@@ -53,6 +55,27 @@ def _link(where: str, numbers: LinkNumbers) -> str | None:
             "largest must be at most the sum of the other two (triangle inequality)"
         )
     return None
+
+
+def shape(where: str, geom: Geom, size: np.ndarray) -> None:
+    """A collision shape has the sizes or points that it needs."""
+    needed = SIZES[geom.shape]
+    if np.count_nonzero(size) < needed:
+        raise ModelError(f"{where}: the size of a {geom.shape} is {geom.size}; it needs {needed} positive numbers")
+    if geom.shape not in ("points", "prism"):
+        return
+    points = np.zeros((0, 3)) if geom.points is None else np.asarray(geom.points, dtype=float)
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0:
+        raise ModelError(f"{where}: the points of a {geom.shape} have shape {points.shape}; give rows of x, y, z")
+    finite(where, f"points of {geom.shape}", points)
+    if geom.shape == "prism":
+        edges = np.roll(points, -1, axis=0) - points
+        turns = np.cross(edges, np.roll(edges, -1, axis=0))[:, 2]
+        if len(points) < 3 or np.any(points[:, 2] != 0) or not np.all(turns > 0):
+            raise ModelError(
+                f"{where}: the points of a prism are the corners of a convex polygon, counter-clockwise, with z = 0; "
+                "these are not (exchange their order, or leave out corners that are not convex)"
+            )
 
 
 def joint(where: str, kind: JointKind, values: dict[str, np.ndarray]) -> None:

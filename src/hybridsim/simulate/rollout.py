@@ -79,11 +79,12 @@ def _rollout(model, state, controls, dt, steps, integrator, contact, checkpoint,
         t, control = now
         control = as_control(model, policy(t, state) if policy else control)
         state = advance(model, mechanism, state, control, dt, integrator, contact, named)
-        return state, state
+        return state, (state.q, state.qd)
 
+    first = state if contact is None else State(state.q, state.qd, contact.memory(model))
     body = jax.checkpoint(one_step, prevent_cse=False, policy=_KEEP) if checkpoint else one_step
-    _, states = jax.lax.scan(body, state, (times[:-1], None if policy else controls), length=steps)
-    q, qd = (jnp.concatenate([first[None], rest]) for first, rest in zip(state, states, strict=True))
+    _, states = jax.lax.scan(body, first, (times[:-1], None if policy else controls), length=steps)
+    q, qd = (jnp.concatenate([start[None], rest]) for start, rest in zip(state, states, strict=True))
     return Rollout(times, q, qd)
 
 

@@ -81,14 +81,14 @@ def advance(
     def first_order(state, dt, implicit=0.0):
         qdd, now = accelerate(state.q, state.qd, implicit)
         if not impulsive:
-            return State(*euler(model, state.q, state.qd, qdd, dt))
+            return State(*euler(model, state.q, state.qd, qdd, dt), state.memory)
         free = state.qd + dt * (qdd + turning(model, state.qd))
-        after, moving = contact.velocities(now, free, dt, named)
-        return State(*move(model, state.q, after, moving, dt))
+        after, moving, memory = contact.velocities(now, free, dt, named, state.memory)
+        return State(*move(model, state.q, after, moving, dt), memory)
 
     impulsive = contact is not None and contact.acts_on_velocities(model)
     state = integrator(model, Motion(lambda q, qd: accelerate(q, qd)[0], first_order, impulsive), state, dt)
-    return State(named("state.next_position", state.q), named("state.next_velocity", state.qd))
+    return State(named("state.next_position", state.q), named("state.next_velocity", state.qd), state.memory)
 
 
 def _accelerate(model, mechanism, control, contact, named, q, qd, implicit=0.0) -> tuple[Float[Array, " nv"], Moment]:
@@ -117,4 +117,4 @@ def as_state(model: Model, state: StateLike) -> State:
     """The state as arrays of the precision in which the model computes, so that every step keeps it."""
     q, qd = (jnp.asarray(x) for x in state)
     dtype = jnp.result_type(q, qd, model.gravity)
-    return State(q.astype(dtype), qd.astype(dtype))
+    return State(q.astype(dtype), qd.astype(dtype), state.memory if isinstance(state, State) else None)

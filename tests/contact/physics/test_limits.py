@@ -9,6 +9,8 @@ from .scenes import BY_NAME, G, lasting, motion, start, with_gravity, with_limit
 
 LOWER, UPPER = -0.4, 0.7
 MASS, LENGTH = 1.0, 0.5
+SOFT = 1e-5
+"""Limits of softness R yield R m = 1e-6 of the speed, and restitution fades by (1 mm/s)^2/v^2."""
 
 
 def slider():
@@ -40,7 +42,7 @@ def test_a_cart_bounces_at_its_limits(e, way):
     end = UPPER if way > 0 else LOWER
     k = np.argmax(path.qd[:, 0] != path.qd[0, 0])
     assert path.t[k] == pytest.approx(abs(end) / 3, abs=1.001e-3)
-    assert path.qd[k, 0] == pytest.approx(-e * 3.0 * way, rel=1e-6, abs=1e-9)
+    assert path.qd[k, 0] == pytest.approx(-e * 3.0 * way, rel=SOFT, abs=SOFT)
 
 
 def test_a_bounce_at_a_limit_is_exact_in_time():
@@ -50,18 +52,18 @@ def test_a_bounce_at_a_limit_is_exact_in_time():
         path = motion(hs.Impulses(), 500)(model, np.zeros(1), np.array([speed]))
         hit = UPPER / speed
         exact = np.where(path.t < hit, speed * path.t, UPPER - 0.5 * speed * (path.t - hit))
-        assert path.q[:, 0] == pytest.approx(exact, abs=1e-6)
+        assert path.q[:, 0] == pytest.approx(exact, abs=SOFT)
 
 
 @pytest.mark.parametrize("contact", **BY_NAME)
 def test_a_motor_pushes_against_a_limit(contact):
     force = 8.0
-    path = lasting(contact, 1.0)(slider(), np.zeros(1), np.zeros(1), np.array([force]))
+    path = lasting(contact, 3.0)(slider(), np.zeros(1), np.zeros(1), np.array([force]))
     free = path.t < np.sqrt(2 * UPPER * MASS / force) - 0.01
     assert path.qd[free, 0] == pytest.approx(force / MASS * path.t[free], rel=1e-9)
     sunk = 0.0 if isinstance(contact, hs.Impulses) else force / slider().limits.stiffness[0]
     assert path.q[-1, 0] == pytest.approx(UPPER + sunk, abs=1e-9 if sunk == 0 else 2e-4)
-    assert abs(path.qd[-1, 0]) < (1e-9 if sunk == 0 else 1e-2)
+    assert abs(path.qd[-1, 0]) < (1e-7 if sunk == 0 else 1e-2)
 
 
 def test_a_motor_pulls_off_a_limit():
@@ -74,7 +76,7 @@ def test_a_motor_pulls_off_a_limit():
 @pytest.mark.parametrize("e", [0.0, 0.6])
 def test_an_arm_stays_within_its_limits(e):
     model = arm(restitution=e)
-    q, qd = np.array([0.5, 0.0]), np.array([2.0, -4.0])
+    q, qd = np.array([0.5, 0.0]), np.array([3.0, -12.0])
     path = motion(hs.Impulses(), 2000)(model, q, qd)
     assert path.q.min() > -0.6 - 1e-6
     assert path.q.max() < 0.9 + 1e-6

@@ -6,6 +6,7 @@ import numpy as np
 from ...spatial import Transform
 from .box import sphere_box
 from .box_box import box_box
+from .capsule_box import capsule_box
 from .extruded import cylinder_elliptic, cylinder_prism, sphere_cylinder, sphere_elliptic, sphere_prism
 from .interface import Pair, Placed, Touch
 from .plane import (
@@ -26,6 +27,7 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("capsule", "capsule"): capsule_capsule,
     ("sphere", "cylinder"): sphere_cylinder,
     ("sphere", "box"): sphere_box,
+    ("capsule", "box"): capsule_box,
     ("sphere", "prism"): sphere_prism,
     ("sphere", "elliptic"): sphere_elliptic,
     ("box", "box"): box_box,

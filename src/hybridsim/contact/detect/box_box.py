@@ -1,111 +1,123 @@
-"""Box against box: the corners of each against the other, and one pair of edges.
+"""Box against box: the part of a face above a face of the other box, or one pair of edges.
 
-The closest features of two boxes apart are a corner and a face, edge or corner, or two edges (Ericson, Real-Time
-Collision Detection, 4.4 and 5.5). The direction between two edges is that of their cross product, so the edges to look
-at are those whose cross product separates the boxes most, or lets them overlap least.
+Of the directions that may separate boxes, the normals of faces and the cross products of edges, the one along which
+they overlap least, or are furthest apart, says which features touch (Gottschalk et al. 1996, OBBTree; Ericson,
+Real-Time Collision Detection, 4.4).
 """
 
-import equinox as eqx
+import jax
 import jax.numpy as jnp
-from jaxtyping import Float
+import numpy as np
 
-from ...spatial import Array, Vector3, cross, rotate, rotate_back
-from .box import largest, side, to_box
+from ...spatial import rotate, rotate_back
+from .box import largest, side
+from .box_edges import closest_edges, closest_points
+from .box_faces import SAME, Face, above, face_of, opposed, separations
 from .interface import Placed, Touch
-from .plane import CORNERS
-from .round import PARALLEL, crossing
-from .witness import length_and_direction, touch
+from .witness import length_and_direction
 
-# Two edges count as the contact of boxes that overlap only if along their normal the overlap is less than this part of
-# that along every face's: of boxes that lie flat, each cross product is a face normal or rounding error.
-EDGES_BEFORE_FACES = 0.999
-
-
-class Edges(eqx.Module):
-    """The edges of two boxes that come closest, and how far the boxes are apart along their common normal."""
-
-    normal: Vector3
-    separation: Float[Array, ""]
-    """Negative if the boxes overlap along the normal [m]."""
-    direction_a: Vector3
-    """1 for the axis of box a that the edge follows, 0 for the others."""
-    direction_b: Vector3
+# A direction is taken instead of a preferred one (faces of b, then of a, then edges) only if the overlap along it is
+# less than this part of that along the other. A face's normal so preferred is within 3 degrees of where the boxes part
+# soonest, and a point of the face is that deep: what is lost is a thousandth of the depth.
+PREFERENCE = 0.999
+# Cosine of the angle between two edges' normal and a face's below which the edges are all that touches. Faces that lie
+# on each other and rock by a little are parted soonest by edges, but stay on each other.
+ROCKING = 0.999
 
 
-def faces(a: Placed, b: Placed) -> tuple[Float[Array, ""], Vector3]:
-    """The face of b, as its normal in b's frame, beyond which most of a lies, and the separation along it."""
-    centre = rotate_back(b.pose.rotation, a.pose.position - b.pose.position)
-    extent = jnp.abs(b.pose.rotation.T @ a.pose.rotation) @ a.size
-    gap = jnp.abs(centre) - extent - b.size
-    return jnp.max(gap), side(centre) * largest(gap)
+def better(separation, than, tiny):
+    """Whether a separation is larger than another, by enough."""
+    return separation > than + (1 - PREFERENCE) * jnp.maximum(-than, 0.0) + tiny
 
 
-def closest_edges(a: Placed, b: Placed) -> Edges:
-    """Among the nine cross products of edges, the one along which the boxes are furthest apart."""
-    axes_a, axes_b = a.pose.rotation.T, b.pose.rotation.T
-    normals = cross(axes_a[:, None], axes_b[None]).reshape(9, 3)
-    squared = jnp.sum(normals * normals, axis=-1)
-    parallel = squared < PARALLEL
-    between = a.pose.position - b.pose.position
-    scale = side(normals @ between) / jnp.sqrt(jnp.where(parallel, 1.0, squared))
-    normals = scale[:, None] * normals
-    extent = jnp.abs(normals @ a.pose.rotation) @ a.size + jnp.abs(normals @ b.pose.rotation) @ b.size
-    separation = jnp.where(parallel, -jnp.inf, normals @ between - extent)
-    chosen = jnp.arange(9) == jnp.argmax(separation)
-    weight = chosen.astype(normals.dtype)
-    which = weight.reshape(3, 3)
-    best = jnp.sum(jnp.where(chosen, separation, 0.0))
-    return Edges(weight @ normals, best, jnp.sum(which, axis=1), jnp.sum(which, axis=0))
-
-
-def edge_edge(a: Placed, b: Placed, separation_of_faces: Float[Array, ""]) -> Touch:
-    """The closest points of the two edges; their distance is negative only if edges are what parts the boxes soonest.
-
-    Otherwise it is the distance of two segments, which is never less than that of the boxes.
-    """
-    edges = closest_edges(a, b)
-    # Each box's edge furthest along the normal towards the other: at the middle of its own axis, at an end of others.
-    corner_a = -side(rotate_back(a.pose.rotation, edges.normal)) * (1 - edges.direction_a) * a.size
-    corner_b = side(rotate_back(b.pose.rotation, edges.normal)) * (1 - edges.direction_b) * b.size
-    middle_a, middle_b = a.pose.apply(corner_a), b.pose.apply(corner_b)
-    axis_a, axis_b = rotate(a.pose.rotation, edges.direction_a), rotate(b.pose.rotation, edges.direction_b)
-    half_a, half_b = jnp.sum(edges.direction_a * a.size), jnp.sum(edges.direction_b * b.size)
-    place_a, place_b = crossing(middle_a, axis_a, half_a, middle_b, axis_b, half_b)
-    on_a = middle_a + place_a * axis_a
-    between = on_a - (middle_b + place_b * axis_b)
-
-    overlap = jnp.maximum(edges.separation, separation_of_faces) < 0
-    parted_by_edges = overlap & (edges.separation > EDGES_BEFORE_FACES * separation_of_faces)
-    length, direction = length_and_direction(between, edges.normal)
-    distance = jnp.where(parted_by_edges, jnp.sum(edges.normal * between), length)
-    normal = jnp.where(parted_by_edges, edges.normal, direction)
-    return touch(distance[None], normal, on_a[None])
-
-
-def corners_of(a: Placed, b: Placed, face: Vector3) -> tuple[Array, Vector3, Vector3]:
-    """The corners of a, their signed distances from b and the normals of b there; those inside leave by this face.
-
-    One face for all, instead of the nearest one for each: of a box that stands on another of the same size each corner
-    is as near to a side as one can be, and is held by the top nevertheless.
-    """
-    corners = a.pose.apply(CORNERS.astype(a.size.dtype) * a.size)
-    distance, normal = to_box(rotate_back(b.pose.rotation, corners - b.pose.position), b.size, face)
-    return distance, rotate(b.pose.rotation, normal), corners
+def outside(corners, box: Placed, otherwise):
+    """Distance and direction of points outside of a box from it; `otherwise` is the direction of any others."""
+    local = rotate_back(box.pose.rotation, corners - box.pose.position)
+    gap = local - jnp.clip(local, -box.size, box.size)
+    return length_and_direction(rotate(box.pose.rotation, gap), otherwise)
 
 
 def box_box(a: Placed, b: Placed) -> Touch:
-    """Seventeen points: the corners of a, the corners of b, and one pair of edges.
+    """Thirteen points: twelve for a face above a face, and one for two edges.
 
-    What they miss: where faces lie flat on each other, edges that cross. Two boards laid crosswise, with no corner of
-    one over the other, fall through each other.
+    The reference face is the one beyond which most of the other box lies; the incident face, of the other box, is
+    the most opposed one. Points are the corners of the part of the incident face above the reference face (`above`);
+    their distances are their heights, all with the normal of the reference face. If edges part the boxes, the
+    distance is that of the edges, along their common normal. The smallest distance of boxes that overlap is their
+    depth, the least translation that parts them, up to a thousandth of it.
+
+    Of boxes apart no distance is negative. With faces above each other or edges that cross, the smallest one is that
+    of the boxes. If no part of the incident face is above the reference face, corners of both faces are
+    taken against the other box: the distance is that of the boxes or a little more, since the nearest
+    corners may be others.
+
+    Slots without a point have a distance larger than the boxes.
+
+    Corners of incident faces, and edges, are points of their bodies, and distances change as the velocities of the
+    witnesses say. Other points of faces slide along them: where an edge crosses the outline of the reference face, and
+    above its corners, that holds only for parallel faces. Derivatives are those of the distance here too.
     """
-    separation_b, face_b = faces(a, b)
-    separation_a, face_a = faces(b, a)
-    distance_a, normal_a, corners_a = corners_of(a, b, face_b)
-    distance_b, outward, corners_b = corners_of(b, a, face_a)
-    edges = edge_edge(a, b, jnp.maximum(separation_a, separation_b))
-    return touch(
-        jnp.concatenate([distance_a, distance_b, edges.distance]),
-        jnp.concatenate([normal_a, -outward, edges.normal]),
-        jnp.concatenate([corners_a, corners_b - distance_b[:, None] * outward, edges.on_a]),
+    size = jnp.sum(a.size) + jnp.sum(b.size)
+    tiny = 64 * jnp.finfo(size.dtype).eps * size
+    gap_b, centre_a = separations(a, b)
+    gap_a, centre_b = separations(b, a)
+    swap = better(jnp.max(gap_a), jnp.max(gap_b), tiny)
+
+    def select(x, y):
+        return jnp.where(swap, x, y)
+
+    held, holding = jax.tree.map(select, (b.pose, b.size), (a.pose, a.size)), jax.tree.map(select, a, b)
+    held = Placed(*held, holding.points)
+    gap, centre = select(gap_a, gap_b), select(centre_b, centre_a)
+    reference = face_of(holding, side(centre) * largest(gap))
+    incident = opposed(held, reference.normal)
+    sign = select(-1.0, 1.0).astype(size.dtype)
+    by_faces = jnp.max(gap)
+
+    edges = closest_edges(a, b)
+    parted_by_edges = better(edges.separation, by_faces, tiny)
+    rocking = sign * jnp.sum(edges.normal * reference.normal) > ROCKING
+    apart = jnp.maximum(by_faces, edges.separation) > 0
+
+    on_incident, normal, distance, nothing = of_faces(
+        reference, incident, held, holding, apart, rocking | ~parted_by_edges, SAME * size, 2 * size
     )
+    on_reference = on_incident - distance[:, None] * normal
+
+    edge_a, edge_b = closest_points(a, b, edges)
+    between = edge_a - edge_b
+    length, direction = length_and_direction(between, edges.normal)
+    deep = parted_by_edges & ~apart
+    counts = deep | (apart & (parted_by_edges | nothing))
+    edge_normal = jnp.where(deep, edges.normal, direction)
+    edge_distance = jnp.where(deep, jnp.sum(edges.normal * between), length) + jnp.where(counts, 0.0, 2 * size)
+
+    distances = jnp.append(distance, edge_distance)
+    normals = jnp.concatenate([sign * normal, edge_normal[None]])
+    on_a = jnp.concatenate([select(on_reference, on_incident), edge_a[None]])
+    on_b = jnp.concatenate([select(on_incident, on_reference), (edge_a - edge_distance * edge_normal)[None]])
+    return Touch(distances, normals, on_a, on_b)
+
+
+def of_faces(reference: Face, incident: Face, held: Placed, holding: Placed, apart, lying, same, far):
+    """Points on the incident face, normals and distances from the reference face, and whether no point counts."""
+    points, counts = above(reference, incident, same)
+    height = (points - reference.centre) @ reference.normal
+    # A point so far below the face that it is below the box touches nothing.
+    counts = counts & lying & ~(apart & (height <= 0))
+    nothing = ~jnp.any(counts)
+
+    corners, below = incident.corners, reference.corners
+    length, direction = outside(corners, holding, reference.normal)
+    length_below, direction_below = outside(below, held, -reference.normal)
+    alone = jnp.concatenate([corners, corners, below - length_below[:, None] * direction_below])
+    normal_alone = jnp.concatenate([direction, jnp.zeros_like(direction), -direction_below])
+    distance_alone = jnp.concatenate([length, length, length_below])
+
+    corner_counts = apart & nothing & (np.arange(12) // 4 != 1)
+    filler = jnp.concatenate([corners, corners, corners])
+    some = counts | corner_counts
+    chosen = jnp.where(corner_counts[:, None], alone, jnp.where(counts[:, None], points, filler))
+    normal = jnp.where(corner_counts[:, None], normal_alone, reference.normal)
+    raised = (chosen - reference.centre) @ reference.normal + jnp.where(some, 0.0, far)
+    return chosen, normal, jnp.where(corner_counts, distance_alone, raised), nothing

@@ -6,16 +6,18 @@ from typing import Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jaxtyping import Float
 
 from ...model import Model
 from ...model.names import Named
 from ...spatial import Array, Scalar
 from ..interface import Contact, Moment
+from ..points import count_points
 from .assemble import assemble_rows
 from .cone import Cone
 from .interface import Friction
-from .problem import Problem, Solution
+from .problem import Impulse, Problem, Solution
 from .pyramid import Pyramid
 from .settle import settle, settle_through
 from .solve import converged, counted
@@ -64,20 +66,31 @@ class Impulses(Contact):
         rows = len(model.contacts.pairs) + len(model.limits.freedoms) + self.joint_friction
         return bool(model.nv and rows)
 
+    def memory(self, model: Model) -> Impulse | None:
+        """Impulses change little from step to step, so the search for the next ones starts from the last."""
+        if self.derivative == "sweeps":
+            return None
+        rows = len(model.limits.freedoms) + (model.nv if self.joint_friction else 0)
+        dtype = jnp.result_type(model.gravity)
+        return Impulse(jnp.zeros((count_points(model), 3), dtype=dtype), jnp.zeros(rows, dtype=dtype))
+
     def velocities(
-        self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Named
-    ) -> tuple[Float[Array, " nv"], Float[Array, " nv"]]:
+        self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Named, memory: Impulse | None
+    ) -> tuple[Float[Array, " nv"], Float[Array, " nv"], Impulse | None]:
         assembly = assemble_rows(now, now.qd if self.before_forces else free, dt, self.joint_friction, named)
         wanted = (baumgarte,) if self.stabilisation == "velocities" else (of_momentum, of_position)
-        # Far from everything no row has anything to do.
         goals = jax.tree.map(lambda *rows: jnp.stack(rows), *(assembly.rows(goal) for goal in wanted))
-        problem = assembly.near(), now.mechanism, now.conf, assembly.actions(), goals
+        nothing = Impulse(jnp.zeros_like(goals.contacts.b[0]), jnp.zeros_like(goals.bounded.b[0]))
+        start = lax.stop_gradient(nothing if memory is None else memory)
+        # Far from everything no row has anything to do.
+        problem = assembly.near(), now.mechanism, now.conf, assembly.actions(), goals, start
         if self.derivative == "implicit":
             settled = settle(self.friction, self._converged, *problem)
         else:
             settled = settle_through(self._counted, *problem)
-        named("contact.impulse", settled.contacts[0])
-        return free + settled.velocity[0], free + settled.velocity[-1]
+        named("contact.impulse", settled.impulse.contacts[0])
+        remembered = None if memory is None else lax.stop_gradient(jax.tree.map(lambda x: x[0], settled.impulse))
+        return free + settled.velocity[0], free + settled.velocity[-1], remembered
 
     def _converged(self, problem: Problem, start: Solution) -> Solution:
         return converged(self.friction, problem, start, self.sweeps, self.tolerance)

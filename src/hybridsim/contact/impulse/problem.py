@@ -54,12 +54,27 @@ class Problem(eqx.Module):
         return cls(rows.contacts, rows.bounded, Y_c, Y_c @ Y_c.swapaxes(1, 2), Y_b, jnp.sum(Y_b * Y_b, axis=1))
 
 
+class Impulse(eqx.Module):
+    """x of all rows."""
+
+    contacts: Float[Array, "*goals points 3"]
+    bounded: Float[Array, "*goals rows"]
+
+    @property
+    def flat(self) -> Float[Array, " all_rows"]:
+        return jnp.concatenate([self.contacts.ravel(), self.bounded])
+
+
 class Solution(eqx.Module):
     """Impulses, and w = Y^T x."""
 
     contacts: Float[Array, "points 3"]
     bounded: Float[Array, " rows"]
     w: Float[Array, " nv"]
+
+    @classmethod
+    def of(cls, x: Impulse, Y: Float[Array, "all_rows nv"]) -> "Solution":
+        return cls(x.contacts, x.bounded, x.flat @ Y)
 
 
 class Linear(eqx.Module):
@@ -69,11 +84,6 @@ class Linear(eqx.Module):
     slip: Float[Array, "*points 3"]
     step: Float[Array, "*points 3"]
     """To where the contact's own equations hold if w does not change: zero at a solution."""
-
-
-def at_rest(rows: Rows, Y: Float[Array, "all_rows nv"]) -> Solution:
-    """No impulses."""
-    return Solution(jnp.zeros_like(rows.contacts.b), jnp.zeros_like(rows.bounded.b), jnp.zeros_like(Y[0]))
 
 
 def regular(R: Float[Array, "*rows"], A: Float[Array, "*rows"]) -> Float[Array, "*rows"]:

@@ -20,7 +20,7 @@ from ...dynamics import Actions, Configuration, Mechanism, Root, impulse_balance
 from ...spatial import Array, keep
 from .interface import Friction
 from .newton import Newton
-from .problem import Problem, Rows, Solution, at_rest
+from .problem import Impulse, Problem, Rows, Solution
 
 Solver = Callable[[Problem, Solution], Solution]
 
@@ -29,16 +29,17 @@ class Settled(eqx.Module):
     """A change of velocities, and the impulses that cause it."""
 
     velocity: Float[Array, "*goals nv"]
-    contacts: Float[Array, "*goals points 3"]
-    bounded: Float[Array, "*goals rows"]
-
-    @property
-    def impulses(self) -> Float[Array, " all_rows"]:
-        return jnp.concatenate([self.contacts.ravel(), self.bounded])
+    impulse: Impulse
 
 
 def settle_through(
-    solver: Solver, near: Bool[Array, ""], mechanism: Mechanism, conf: Configuration, actions: Actions, goals: Rows
+    solver: Solver,
+    near: Bool[Array, ""],
+    mechanism: Mechanism,
+    conf: Configuration,
+    actions: Actions,
+    goals: Rows,
+    start: Impulse,
 ) -> Settled:
     """Velocities for each goal, every one solved from where the one before ended; nothing where nothing is near."""
 
@@ -48,9 +49,9 @@ def settle_through(
 
         def one(x, rows):
             x = solver(Problem.of(rows, Y), x)
-            return x, Settled(root.velocities(x.w), x.contacts, x.bounded)
+            return x, Settled(root.velocities(x.w), Impulse(x.contacts, x.bounded))
 
-        return lax.scan(one, at_rest(jax.tree.map(lambda x: x[0], goals), Y), goals)[1]
+        return lax.scan(one, Solution.of(start, Y), goals)[1]
 
     def nothing():
         return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(resolve))
@@ -67,14 +68,15 @@ def settle(
     conf: Configuration,
     actions: Actions,
     goals: Rows,
+    start: Impulse,
 ) -> Settled:
-    """The same with a derivative that does not ask how the solver came there."""
-    return settle_through(solver, near, mechanism, conf, actions, goals)
+    """The same with a derivative that does not ask how the solver came there, nor where it started."""
+    return settle_through(solver, near, mechanism, conf, actions, goals, start)
 
 
 @settle.def_jvp
 def _settle_jvp(primals, tangents):
-    friction, _, near, *parts = primals
+    friction, _, near, *parts, _ = primals
     settled = keep(settle(*primals))
 
     # Computed again in the backward pass, so that nothing is stored for steps without contact.
@@ -85,7 +87,7 @@ def _settle_jvp(primals, tangents):
     def nothing(*_):
         return jax.tree.map(jnp.zeros_like, settled)
 
-    return settled, lax.cond(near, tangent, nothing, parts, settled, list(tangents[3:]))
+    return settled, lax.cond(near, tangent, nothing, parts, settled, list(tangents[3:-1]))
 
 
 def _tangents(friction, mechanism, conf, actions, goals, settled, d_mechanism, d_conf, d_actions, d_goals):
@@ -98,11 +100,11 @@ def _tangents(friction, mechanism, conf, actions, goals, settled, d_mechanism, d
         rows, d_rows, found = goal
 
         def balance(mechanism, conf, actions):
-            force = impulse_balance(mechanism, conf, actions, found.impulses, found.velocity)
+            force = impulse_balance(mechanism, conf, actions, found.impulse.flat, found.velocity)
             return force, row_velocities(mechanism, conf, actions, found.velocity)
 
         _, (d_force, d_r) = eqx.filter_jvp(balance, parts, changes)
-        x = Solution(found.contacts, found.bounded, found.impulses @ Y)
+        x = Solution.of(found.impulse, Y)
         return None, _tangent(friction, root, Problem.of(rows, Y), x, root.of_force(d_force), d_r, d_rows)
 
     return lax.scan(one, None, (goals, _filled(d_goals, goals), settled))[1]
@@ -123,7 +125,7 @@ def _tangent(friction: Friction, root: Root, problem: Problem, x: Solution, push
     at_bound = jnp.where(x.bounded <= bounds.low, d_b.low, jnp.where(x.bounded >= bounds.high, d_b.high, 0.0))
     own_c = linear.slip * d_c.mu[:, None] - jnp.einsum("nij,nj->ni", linear.gain, dr_c)
     dx = newton.solve(own_c, at_bound - gain_b * dr_b, pushed)
-    return Settled(root.velocities(dx.w), dx.contacts, dx.bounded)
+    return Settled(root.velocities(dx.w), Impulse(dx.contacts, dx.bounded))
 
 
 def _filled(tangents: Any, primals: Any) -> Any:

@@ -29,8 +29,11 @@ class Springs(Contact):
     def acts_on_velocities(self, model: Model) -> bool:
         return False
 
-    def velocities(self, now, free, dt, named):
-        return free, free
+    def memory(self, model: Model) -> None:
+        return None
+
+    def velocities(self, now, free, dt, named, memory):
+        return free, free, memory
 
     def forces(self, now: Moment, named: Named):
         on_nodes = self._on_nodes(now, named) if now.model.contacts.pairs else None
@@ -46,7 +49,7 @@ class Springs(Contact):
         sliding = named("contact.sliding_velocity", velocity - rate[:, None] * points.normal)
         rubbing = named("contact.friction_force", friction_force(self.friction, load, sliding, numbers))
         force = load[:, None] * points.normal + rubbing
-        total = 0.0
+        total = jnp.zeros((len(now.conf.reference), 6), dtype=force.dtype)
         for nodes, sign in ((table.nodes_a, 1.0), (table.nodes_b, -1.0)):
             moving = np.flatnonzero(nodes >= 0)
             if len(moving):

@@ -1,0 +1,53 @@
+"""How velocities respond to impulses, on random mechanisms, against the dense mass matrix."""
+
+import jax
+import numpy as np
+import pytest
+
+import hybridsim as hs
+from hybridsim.dynamics import Acting, Actions, assemble, configuration, mass_root
+
+from physics.mechanisms import random_case
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_response_equals_dense_mass_matrix(seed):
+    """Y Y^T = J M^-1 J^T and velocities(Y^T x) = M^-1 J^T x, for wrenches at links and impulses at freedoms."""
+    case = random_case(seed, links=2 + seed, portable=False)
+    model = hs.build(case.spec.links, case.spec.joints, gravity=case.spec.gravity)
+    rng = np.random.default_rng(seed)
+    q = np.asarray(case.q)
+    mechanism = assemble(model)
+    conf = jax.jit(lambda q: configuration(mechanism, q))(q)
+    links = [i for i in range(len(model.link_names)) if mechanism.link_nodes[i] >= 0]
+    chosen = [links[i] for i in rng.integers(len(links), size=4)]
+    freedoms = rng.integers(model.nv, size=2)
+    points, forces = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
+
+    spatial, rows = [], []
+    for link, point, force in zip(chosen, points, forces, strict=True):
+        name = model.link_names[link]
+        pose = hs.forward_kinematics(model, q)[name]
+        world = np.asarray(pose.rotation) @ point + np.asarray(pose.position)
+        lever = world - np.asarray(conf.reference)[mechanism.link_nodes[link]]
+        spatial.append(np.concatenate([np.cross(lever, force), force]))
+        rows.append(force @ np.asarray(hs.jacobian(model, q, name, point))[3:])
+    dofs = [int(mechanism.layout.last_dofs[mechanism.link_nodes[link]]) for link in chosen]
+    J = np.array([*rows, *np.eye(model.nv)[freedoms]])
+
+    acting = Acting(tuple(range(6)), (*dofs, *map(int, freedoms)), 6)
+    actions = Actions(np.array([*spatial, *np.zeros((2, 6))]), np.array([0, 0, 0, 0, 1.0, 1.0]), acting)
+
+    @jax.jit
+    def respond(conf, actions, x):
+        root = mass_root(mechanism, conf)
+        Y = root.rows(actions)
+        return Y, root.velocities(x @ Y)
+
+    x = rng.normal(size=6)
+    Y, velocity = respond(conf, actions, x)
+    M = np.asarray(hs.mass_matrix(model, q))
+    response = np.linalg.solve(M, J.T)
+    scale = np.abs(J @ response).max()
+    assert np.asarray(Y @ Y.T) == pytest.approx(J @ response, abs=1e-10 * scale)
+    assert np.asarray(velocity) == pytest.approx(response @ x, abs=1e-9 * np.abs(response @ x).max())
