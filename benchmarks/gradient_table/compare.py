@@ -13,6 +13,8 @@ SMALL = 1e-3
 """An entry is measured by itself, but by no less than this part of the largest one of its block ..."""
 TINY = 1e-6
 """... and than this part of the largest one of all."""
+ROUGH = 1e-2
+"""Differences whose doubt is larger than this part of an entry say nothing about it."""
 PRECISE = 0.3 * TOLERANCE
 """Differences whose own doubt is larger do not resolve an entry, and are only asked not to contradict."""
 
@@ -33,8 +35,10 @@ class Block:
     """Smooth entries that differences do not resolve."""
     kinks: int
     jumps: int
+    rough: int
+    """Entries on which differences agree at no step: the map changes its slope at every scale of steps."""
     returned: str
-    """Where the map is not smooth: what the derivative is."""
+    """At kinks and jumps: what the derivative is."""
     nan: int
 
 
@@ -59,7 +63,8 @@ def _block(output: str, group: str, forward, reverse, found: Differences, larges
     scale = np.maximum(size, max(SMALL * size.max(), TINY * largest))
     apart = np.abs(found.ahead - found.behind) > TOLERANCE * scale
     kink, jump = found.kink & apart, found.jump
-    smooth = ~(kink | jump)
+    rough = ~(kink | jump) & (found.doubt > ROUGH * scale)
+    smooth = ~(kink | jump | rough)
     resolved = found.doubt <= PRECISE * scale
     allowed = np.where(resolved, 0.0, 3 * found.doubt)
 
@@ -77,6 +82,7 @@ def _block(output: str, group: str, forward, reverse, found: Differences, larges
         int(np.sum(smooth & ~resolved)),
         int(np.sum(kink)),
         int(np.sum(jump)),
+        int(np.sum(rough)),
         _returned(forward, found, kink, jump, scale),
         int(np.sum(~np.isfinite(forward)) + np.sum(~np.isfinite(reverse))),
     )

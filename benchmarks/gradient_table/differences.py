@@ -12,6 +12,8 @@ LADDER = 1e-2 * 0.25 ** np.arange(16)
 """Steps, from 1e-2 to 1e-11."""
 ROUNDING = 16 * np.finfo(float).eps
 """Of a final state, beside its size."""
+JUMP = 1e-8
+"""Changes below this may be a solver's tolerance [m, rad, m/s, rad/s]."""
 
 
 @dataclass(frozen=True)
@@ -94,5 +96,5 @@ def _jump(above, below, middle, rows) -> np.ndarray:
     found = np.zeros(len(rows), dtype=bool)
     for side in (above, below):
         change = np.abs(side - middle)
-        found |= (change[-1] > 0.5 * change[-4]) & (change[-1] > 1e4 * ROUNDING * np.maximum(np.abs(middle), 1e-3))
+        found |= (change[-1] > 0.5 * change[-4]) & (change[-1] > JUMP * np.maximum(np.abs(middle), 1.0))
     return found

@@ -8,20 +8,38 @@ import numpy as np
 import hybridsim as hs
 
 from .parameters import final_state, groups
-from .scenes import Scene
+from .scenes import Scene, scenes
+
+PRECISE = hs.Impulses(sweeps=2000, tolerance=1e-14)
+
+
+def contact_models() -> dict[str, tuple]:
+    """By name: that which is differentiated, and that which differences are taken of."""
+    return {
+        "impulses, implicit": (hs.Impulses(), PRECISE),
+        "impulses, sweeps": (hs.Impulses(derivative="sweeps"), None),
+        "springs": (hs.Springs(), None),
+    }
+
+
+def scenes_for(contact) -> list[Scene]:
+    return scenes(isinstance(contact, hs.Springs))
 
 
 class Programs:
-    """The final state of scenes with one contact model: its value and derivatives. Scenes of the same build share code."""
+    """The final state of scenes with one contact model: its value and derivatives. Scenes of the same build share code.
 
-    def __init__(self, contact, function: Callable = final_state, optimise: int = 1):
+    Differences need values without the noise of a solver that stops early: those of the contact model `precise`.
+    """
+
+    def __init__(self, contact, precise=None, function: Callable = final_state):
         self.contact = contact
 
         def bound(of, steps, arrays):
             return lambda x: function(of, steps, contact, arrays, x)
 
         def value(of, steps, arrays, x):
-            return bound(of, steps, arrays)(x)
+            return final_state(of, steps, contact if precise is None else precise, arrays, x)
 
         def forward(of, steps, arrays, x, dx):
             return jax.jvp(bound(of, steps, arrays), (x,), (dx,))[1]
@@ -30,7 +48,7 @@ class Programs:
             return jax.vjp(bound(of, steps, arrays), x)[1](dy)[0]
 
         self.value, self.forward, self.reverse = (
-            hs.native.jit(f, optimise=optimise) for f in (value, forward, reverse)
+            hs.native.jit(f, optimise=level) for f, level in ((value, 1), (forward, 0), (reverse, 0))
         )
 
 

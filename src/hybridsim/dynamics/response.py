@@ -20,6 +20,9 @@ from .kinematics import Configuration
 from .mechanism import Mechanism
 from .mimic import reduce_force
 
+# More actions than this on one body are cheaper by way of unit impulses.
+FEW = 8
+
 
 @dataclass(frozen=True)
 class Acting:
@@ -65,19 +68,38 @@ class TreeRoot(eqx.Module):
 
     def rows(self, actions: Actions) -> Float[Array, "rows nv"]:
         """Y"""
-        acting, force, joint_force = actions.acting, actions.force, actions.joint_force
+        acting, count = actions.acting, actions.acting.count
+        rows, dofs = np.array(acting.rows), np.array(acting.dofs)
+        many = np.bincount(dofs, minlength=len(self.half))[dofs] > FEW
+        single, together = np.flatnonzero(~many), np.flatnonzero(many)
+        Y = jnp.zeros((count, len(self.half)), dtype=self.half.dtype)
+        if len(single):
+            force, joint_force = pick(actions.force, single), pick(actions.joint_force, single)
+            Y = Y + self._passed(rows[single], dofs[single], count, force, joint_force)
+        if len(together):
+            # Many actions on one body: what six unit impulses do there says what all others do.
+            bodies, which = np.unique(dofs[together], return_inverse=True)
+            unit = jnp.asarray(np.tile(np.eye(6), (len(bodies), 1)), dtype=Y.dtype)
+            units = np.arange(6 * len(bodies))
+            of_unit = self._passed(units, np.repeat(bodies, 6), len(units), unit, jnp.zeros_like(unit[:, 0]))
+            for i in range(len(bodies)):
+                here = together[which == i]
+                Y = Y + add_at(count, rows[here], pick(actions.force, here) @ of_unit[6 * i : 6 * i + 6])
+        return Y
+
+    def _passed(self, rows: np.ndarray, dofs: np.ndarray, count: int, force, joint_force) -> Float[Array, "count nv"]:
+        """Inward, all actions side by side: u = S . f at each freedom on the path, then f - U u / D goes on."""
         factors, size = self.factors, len(self.half)
         values, places = [], []
-        # Inward, all rows side by side: u = S . f at each freedom on the path, then f - U u / D goes on.
-        for here, dofs in _paths(self.mechanism, acting):
-            S, U, D_inv = (pick(x, dofs) for x in (self.conf.S, factors.U, factors.D_inv))
+        for here, passing in _paths(self.mechanism, dofs):
+            S, U, D_inv = (pick(x, passing) for x in (self.conf.S, factors.U, factors.D_inv))
             f = pick(force, here)
             u = jnp.sum(S * f, axis=-1) + pick(joint_force, here)
-            values.append(u * pick(self.half, dofs))
-            places.append(np.array(acting.rows)[here] * size + dofs)
+            values.append(u * pick(self.half, passing))
+            places.append(rows[here] * size + passing)
             force = _replace(force, here, f - U * (u * D_inv)[:, None])
             joint_force = _replace(joint_force, here, jnp.zeros_like(u))
-        return add_at(acting.count * size, np.concatenate(places), jnp.concatenate(values)).reshape(-1, size)
+        return add_at(count * size, np.concatenate(places), jnp.concatenate(values)).reshape(count, size)
 
 
 class DenseRoot(eqx.Module):
@@ -111,13 +133,13 @@ def mass_root(mechanism: Mechanism, conf: Configuration) -> Root:
     return (DenseRoot if mechanism.topology.has_mimics else TreeRoot).of(mechanism, conf)
 
 
-def _paths(mechanism: Mechanism, acting: Acting) -> list[tuple[np.ndarray, np.ndarray]]:
+def _paths(mechanism: Mechanism, dofs: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """From the leaves to the roots: which actions pass a freedom of a level, and which one."""
     tables = mechanism.layout
     above = np.tril(tables.supports.T)
     steps = []
     for level in reversed(tables.dofs.levels):
-        here, which = np.nonzero(above[np.ix_(acting.dofs, level.nodes)])
+        here, which = np.nonzero(above[np.ix_(dofs, level.nodes)])
         if len(here):
             steps.append((here, level.nodes[which]))
     return steps

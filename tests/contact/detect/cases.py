@@ -44,6 +44,12 @@ def two(pair: tuple[str, str], rng: np.random.Generator, spread: float = 0.4) ->
     return moved(a, everything), moved(b, everything)
 
 
+def at(kind: str, position, size=(0.1, 0.1, 0.1), turn=(0.0, 0.0, 0.0)) -> Placed:
+    """A shape of this size, turned by this vector; the points of a prism are always the same."""
+    points = shape(kind, np.random.default_rng(0))[1]
+    return Placed(Transform(Rotation.from_rotvec(turn).as_matrix(), np.array(position, float)), np.array(size), points)
+
+
 def moved(a: Placed, by: Transform) -> Placed:
     return Placed(by @ a.pose, a.size, a.points)
 

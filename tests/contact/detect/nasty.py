@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import equinox as eqx
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -42,11 +41,7 @@ def arrangements(pair: tuple[str, str]) -> tuple[Placed, Placed]:
     n = len(turn)
     pose_a = Transform(np.array(turn), 0.1 * np.array(place))
     pose_b = Transform(np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3)))
-    # Not by the constructor, which knows of one shape at a time.
-    one = Placed(Transform(np.eye(3), np.zeros(3)), np.zeros(3), np.zeros((0, 3)))
-    fields = [(pose_a, *shape(pair[0], size_a)), (pose_b, *shape(pair[1], size_b))]
-    a, b = (eqx.tree_at(lambda x: (x.pose, x.size, x.points), one, f) for f in fields)
-    return a, b
+    return Placed(pose_a, *shape(pair[0], size_a)), Placed(pose_b, *shape(pair[1], size_b))
 
 
 def shape(kind: str, sizes) -> tuple[np.ndarray, np.ndarray]:

@@ -16,14 +16,35 @@ def pair(request):
     return request.param
 
 
+def corner(box, points) -> np.ndarray:
+    """Whether points are corners of their boxes."""
+    local = np.einsum("cji,cpj->cpi", box.pose.rotation, points - box.pose.position[:, None])
+    return np.all(np.abs(np.abs(local) - box.size[:, None]) < 1e-9, axis=-1)
+
+
+def sliding(pair, result) -> np.ndarray:
+    """Points that are of neither body: outlines that cross, where the boxes' faces are not parallel."""
+    touch = result.touch
+    if pair == ("capsule", "box"):
+        return np.broadcast_to((np.arange(5) == 2) | (np.arange(5) == 3), touch.distance.shape)
+    if pair == ("box", "box"):
+        of_a, of_b = (
+            np.any(np.abs(np.einsum("cji,cpj->cpi", box.pose.rotation, touch.normal)) > 1 - 1e-12, axis=-1)
+            for box in (result.a, result.b)
+        )
+        return (of_b & ~corner(result.a, touch.on_a)) | (of_a & ~corner(result.b, touch.on_b))
+    return np.full(touch.distance.shape, False)
+
+
 def test_distance_follows_the_witnesses(pair):
     result = random_ones(pair)
-    valid = np.full(RANDOM, True)
+    valid = ~sliding(pair, result)
+    assert np.mean(valid) > 0.5
     if pair in UPRIGHT:
         # While shapes stand on each other or are past each other's ends, they must stay parallel; else they may tilt.
         sideways = np.abs(np.sum(result.touch.normal[:, 0] * result.b.pose.rotation[:, :, 2], axis=-1)) < 1e-9
         assert 10 < np.sum(sideways[RANDOM // 2 :]) < RANDOM // 2 - 5
-        valid = sideways | (np.arange(RANDOM) < RANDOM // 2)
+        valid = (sideways | (np.arange(RANDOM) < RANDOM // 2))[:, None] & valid
     np.testing.assert_allclose(result.change.distance[valid], approach(result)[valid], rtol=0, atol=1e-10)
 
 

@@ -17,6 +17,9 @@ BODIES = {
 }
 
 
+CLOSING = np.linalg.norm([2.5, 0.1, -0.2])
+
+
 def meeting(bodies, seed=0):
     """Two bodies that fly into each other, off centre and spinning."""
     model = hs.with_contacts(many(*BODIES[bodies], ground=False), friction=0.4, restitution=0.6, dissipation=1e4)
@@ -48,8 +51,12 @@ def test_bodies_that_meet_keep_their_momentum(contact, bodies):
     linear, angular = momenta(model, path)
     assert np.abs(path.qd[-1, :3] - path.qd[0, :3]).max() > 1e-2, "they did not meet"
     assert np.ptp(linear, axis=0) == pytest.approx(0, abs=1e-11)
-    # In the step of an impact positions move by another velocity than the one after it: v dv dt of angular momentum.
-    assert np.ptp(angular, axis=0) == pytest.approx(0, abs=2e-4 if isinstance(contact, hs.Impulses) else 1e-11)
+    if isinstance(contact, hs.Springs):
+        assert np.ptp(angular, axis=0) == pytest.approx(0, abs=1e-11)
+        return
+    # Impulses J act where bodies are at the start of the step of an impact: up to dt v_rel x J is gained.
+    passed = BODIES[bodies][0].mass * np.diff(turned(path.q[:, :7], path.qd[:, 3:6]), axis=0)
+    assert np.linalg.norm(np.ptp(angular, axis=0)) < 1e-3 * CLOSING * np.linalg.norm(passed, axis=1).sum()
 
 
 @pytest.mark.parametrize("bodies", BODIES)
@@ -65,7 +72,7 @@ def test_impulses_keep_momentum_in_place(bodies):
         after = velocity_after(hs.Impulses(), step)
         return [hs.momentum(model, q, v) for v in (step.free, after)], after - step.free
 
-    for k in range(0, 200, 2):
+    for k in range(100):
         (free, kept), change = both(path.q[k], path.qd[k])
         met += bool(np.abs(change).max() > 1e-9)
         assert np.asarray(kept.linear) == pytest.approx(np.asarray(free.linear), abs=1e-13)

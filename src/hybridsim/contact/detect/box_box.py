@@ -47,9 +47,8 @@ def box_box(a: Placed, b: Placed) -> Touch:
     depth, the least translation that parts them, up to a thousandth of it.
 
     Of boxes apart no distance is negative. With faces above each other or edges that cross, the smallest one is that
-    of the boxes. If no part of the incident face is above the reference face, corners of both faces are
-    taken against the other box: the distance is that of the boxes or a little more, since the nearest
-    corners may be others.
+    of the boxes. Unless parallel faces are above each other, corners of both faces are taken against the other box as
+    well: the smallest distance is that of the boxes or a little more, since the nearest corners may be others.
 
     Slots without a point have a distance larger than the boxes.
 
@@ -66,8 +65,8 @@ def box_box(a: Placed, b: Placed) -> Touch:
     def select(x, y):
         return jnp.where(swap, x, y)
 
-    held, holding = jax.tree.map(select, (b.pose, b.size), (a.pose, a.size)), jax.tree.map(select, a, b)
-    held = Placed(*held, holding.points)
+    held = Placed(jax.tree.map(select, b.pose, a.pose), select(b.size, a.size), a.points)
+    holding = Placed(jax.tree.map(select, a.pose, b.pose), select(a.size, b.size), b.points)
     gap, centre = select(gap_a, gap_b), select(centre_b, centre_a)
     reference = face_of(holding, side(centre) * largest(gap))
     incident = opposed(held, reference.normal)
@@ -79,8 +78,9 @@ def box_box(a: Placed, b: Placed) -> Touch:
     rocking = sign * jnp.sum(edges.normal * reference.normal) > ROCKING
     apart = jnp.maximum(by_faces, edges.separation) > 0
 
-    on_incident, normal, distance, nothing = of_faces(
-        reference, incident, held, holding, apart, rocking | ~parted_by_edges, SAME * size, 2 * size
+    same = max(SAME, 16 * float(jnp.finfo(size.dtype).eps)) * size
+    on_incident, normal, distance, loose = of_faces(
+        reference, incident, held, holding, apart, rocking | ~parted_by_edges, same, 2 * size
     )
     on_reference = on_incident - distance[:, None] * normal
 
@@ -88,7 +88,7 @@ def box_box(a: Placed, b: Placed) -> Touch:
     between = edge_a - edge_b
     length, direction = length_and_direction(between, edges.normal)
     deep = parted_by_edges & ~apart
-    counts = deep | (apart & (parted_by_edges | nothing))
+    counts = deep | (apart & (parted_by_edges | loose))
     edge_normal = jnp.where(deep, edges.normal, direction)
     edge_distance = jnp.where(deep, jnp.sum(edges.normal * between), length) + jnp.where(counts, 0.0, 2 * size)
 
@@ -100,24 +100,25 @@ def box_box(a: Placed, b: Placed) -> Touch:
 
 
 def of_faces(reference: Face, incident: Face, held: Placed, holding: Placed, apart, lying, same, far):
-    """Points on the incident face, normals and distances from the reference face, and whether no point counts."""
+    """Points on the incident face, normals and distances from the reference face; whether corners count by themselves."""
     points, counts = above(reference, incident, same)
     height = (points - reference.centre) @ reference.normal
     # A point so far below the face that it is below the box touches nothing.
     counts = counts & lying & ~(apart & (height <= 0))
-    nothing = ~jnp.any(counts)
+    parallel = -jnp.sum(reference.normal * incident.normal) > ROCKING
+    loose = apart & ~(parallel & jnp.any(counts))
 
     corners, below = incident.corners, reference.corners
     length, direction = outside(corners, holding, reference.normal)
     length_below, direction_below = outside(below, held, -reference.normal)
     alone = jnp.concatenate([corners, corners, below - length_below[:, None] * direction_below])
-    normal_alone = jnp.concatenate([direction, jnp.zeros_like(direction), -direction_below])
+    normal_alone = jnp.concatenate([direction, direction, -direction_below])
     distance_alone = jnp.concatenate([length, length, length_below])
 
-    corner_counts = apart & nothing & (np.arange(12) // 4 != 1)
+    corner_counts = loose & ~counts & (np.arange(12) // 4 != 1)
     filler = jnp.concatenate([corners, corners, corners])
     some = counts | corner_counts
     chosen = jnp.where(corner_counts[:, None], alone, jnp.where(counts[:, None], points, filler))
     normal = jnp.where(corner_counts[:, None], normal_alone, reference.normal)
     raised = (chosen - reference.centre) @ reference.normal + jnp.where(some, 0.0, far)
-    return chosen, normal, jnp.where(corner_counts, distance_alone, raised), nothing
+    return chosen, normal, jnp.where(corner_counts, distance_alone, raised), loose

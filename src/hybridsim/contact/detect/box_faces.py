@@ -15,7 +15,7 @@ NEXT = np.array([1, 2, 3, 0])
 
 # What is nearer than this part of the boxes' sizes counts as the same: equal boxes lie on each other by four corners,
 # whatever rounding error says about which of them are inside.
-SAME = 1e-6
+SAME = 1e-8
 
 
 class Face(eqx.Module):

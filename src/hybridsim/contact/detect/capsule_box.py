@@ -69,7 +69,7 @@ def capsule_box(a: Placed, b: Placed) -> Touch:
     enter, leave = jnp.max(jnp.where(across, first, -half)), jnp.min(jnp.where(across, last, half))
     same = SAME * size
     over = enter <= leave
-    enters = over & (enter > same - half)
+    enters = over & (jnp.abs(enter) < half - same)
     leaves = over & (leave < half - same) & (leave > enter + same)
     between = (jnp.abs(nearest) < half - same) & ~((nearest > enter - same) & (nearest < leave + same))
 

@@ -63,8 +63,10 @@ def baumgarte(closing: Closing, dt: Scalar):
 def _impact(closing: Closing, dt: Scalar) -> Float[Array, " rows"]:
     """tau: the fraction of the step before the impact; negative for an impact that is past, 1 for none."""
     gap, free = closing.gap, closing.free
-    approaching = free < 0
-    fraction = jnp.where(approaching, gap / jnp.where(approaching, -dt * free, 1.0), 0.0)
+    # A speed that is denormal, as friction may leave it, is none: it would give 0/0.
+    approach = -dt * free
+    approaching = approach > jnp.finfo(approach.dtype).tiny
+    fraction = jnp.where(approaching, gap / jnp.where(approaching, approach, 1.0), 0.0)
     return jnp.where(gap + dt * free <= 0, jnp.clip(fraction, -1.0, 1.0), 1.0)
 
 
