@@ -10,8 +10,8 @@ import numpy as np
 
 LADDER = 1e-2 * 0.25 ** np.arange(16)
 """Steps, from 1e-2 to 1e-11."""
-ROUNDING = 16 * np.finfo(float).eps
-"""Of a final state, beside its size."""
+ROUNDING = 64 * np.finfo(float).eps
+"""Of a final state, whose numbers are about 1 or come from such."""
 JUMP = 1e-8
 """Changes below this may be a solver's tolerance [m, rad, m/s, rad/s]."""
 
@@ -45,8 +45,8 @@ def _column(f, x, direction, middle):
     above, below = (np.stack([f(x + sign * h * direction) for h in LADDER]) for sign in (1, -1))
     h = LADDER[:, None]
     ahead, behind = (above - middle) / h, (middle - below) / h
-    slope, doubt = _central((above - below) / (2 * h), ROUNDING * np.maximum(np.abs(middle), 1e-3))
-    finest = _finest(ahead, behind, ROUNDING * np.maximum(np.abs(middle), 1e-3))
+    slope, doubt = _central((above - below) / (2 * h), ROUNDING * np.maximum(np.abs(middle), 1.0))
+    finest = _finest(ahead, behind, ROUNDING * np.maximum(np.abs(middle), 1.0))
     rows = np.arange(len(middle))
     kink, jump = _kink(ahead, behind, finest, rows), _jump(above, below, middle, rows)
     return slope, doubt, ahead[finest, rows], behind[finest, rows], kink & ~jump, jump
@@ -68,7 +68,7 @@ def _central(central: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.
     for agreement in (1e-3, 1e-4, 1e-5):
         good = same & (doubt <= agreement * size)
         finest = np.max(np.where(good, levels, -1), axis=0)
-        close = np.abs(slope - slope[finest, rows]) <= 2 * (doubt + doubt[finest, rows])
+        close = np.abs(slope - slope[finest, rows]) <= 3 * (doubt + doubt[finest, rows])
         same &= close | (finest < 0)
     best = np.argmin(np.where(same, doubt, np.inf), axis=0)
     return slope[best, rows], doubt[best, rows]

@@ -215,7 +215,5 @@ def _matching(geometry: Geometry, topology: Topology, pattern: str) -> list[int]
         if fnmatchcase(name, pattern) or fnmatchcase(owner, pattern)
     ]
     if not found:
-        raise ModelError(
-            f"no shape or link matches {pattern!r}; the shapes are: {', '.join(geometry.names) or 'none'}"
-        )
+        raise ModelError(f"no shape or link matches {pattern!r}; the shapes are: {', '.join(geometry.names) or 'none'}")
     return found

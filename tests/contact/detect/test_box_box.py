@@ -7,9 +7,11 @@ from scipy.spatial.transform import Rotation
 
 from contact.detect.by_mujoco import mujoco_distance
 from contact.detect.cases import Placed, Transform, at, moved, touches, two
-from hybridsim.contact.detect.box_box import PREFERENCE
+from hybridsim.contact.detect.box_box import PREFERENCE, ROCKING
 
 PAIR = ("box", "box")
+# One number and 1 are all that is compiled for.
+MANY = 1500
 UP = np.array([0.0, 0.0, 1.0])
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
@@ -81,7 +83,7 @@ def test_the_points_of_faces_are_the_corners_of_what_they_share():
     rng = np.random.default_rng(0)
     cases = [
         standing(rng.uniform(0.05, 0.3, 3), rng.uniform(0.05, 0.3, 3), rng.uniform(0, 7), rng.uniform(-0.2, 0.2, 2))
-        for _ in range(500)
+        for _ in range(MANY)
     ]
     touch = touches(PAIR, cases)
     corners = [
@@ -89,12 +91,12 @@ def test_the_points_of_faces_are_the_corners_of_what_they_share():
         for a, b in cases
     ]
     wide = [i for i, points in enumerate(corners) if len(points) and np.ptp(points, axis=0).min() > 5e-3]
-    assert len(wide) > 300
+    assert len(wide) > MANY // 2
     for i in wide:
         points = held(touch, i)
         assert len(points) == len(corners[i])
         gaps = np.linalg.norm(points[:, None] - corners[i][None], axis=-1)
-        assert max(gaps.min(axis=0).max(), gaps.min(axis=1).max()) < 1e-7
+        assert max(gaps.min(axis=0).max(), gaps.min(axis=1).max()) < 1e-6
 
 
 def test_the_reference_may_be_either_box():
@@ -112,8 +114,9 @@ def test_the_reference_may_be_either_box():
 
 @pytest.mark.parametrize("gap", [1e-9, 1e-3, 0.05, 1.0])
 def test_faces_apart_are_as_far_apart_as_they_are(gap):
-    cases = [standing(SIZE, SIZE, yaw, deep=-gap) for yaw in (0.0, 1e-3, 0.3, np.pi / 4)]
-    np.testing.assert_allclose(np.min(touches(PAIR, cases).distance, axis=1), gap, atol=1e-12)
+    for yaw in (0.0, 1e-3, 0.3, np.pi / 4):
+        touch = touches(PAIR, [standing(SIZE, SIZE, yaw, deep=-gap)])
+        np.testing.assert_allclose(np.min(touch.distance), gap, atol=1e-12)
 
 
 def test_a_box_that_rocks_on_another_stays_on_it():
@@ -152,30 +155,28 @@ def separation(a: Placed, b: Placed) -> float:
 
 def test_random_boxes_touch_if_and_only_if_they_overlap_and_are_as_deep():
     rng = np.random.default_rng(2)
-    cases = [two(PAIR, rng, spread=rng.uniform(0.1, 0.5)) for _ in range(3000)]
-    ours = np.min(touches(PAIR, cases).distance, axis=1)
+    cases = [two(PAIR, rng, spread=rng.uniform(0.1, 0.5)) for _ in range(MANY)]
+    ours = np.asarray(touches(PAIR, cases).distance)
     expected = np.array([separation(a, b) for a, b in cases])
     deep = expected < 0
-    assert min(np.sum(deep), np.sum(~deep)) > 800
-    assert np.all(ours[~deep] > expected[~deep] - 1e-12)
-    # Equal to rounding but for the few whose faces are preferred.
-    error = ours[deep] / expected[deep] - 1
-    assert np.mean(np.abs(error) < 1e-9) > 0.98
-    assert np.all(error > -1e-9)
-    assert np.all(error < 1 / PREFERENCE - 1 + 1e-9)
+    assert min(np.sum(deep), np.sum(~deep)) > MANY // 4
+    assert np.all(ours[~deep] > expected[~deep, None] - 1e-12)
+    depth = -expected[deep]
+    assert np.all(np.min(np.abs(ours[deep] + depth[:, None]), axis=1) < 1e-12 + (1 - PREFERENCE) * depth)
+    assert np.all(np.max(-ours[deep], axis=1) < depth / ROCKING + 1e-12)
 
 
 def test_random_boxes_apart_are_as_far_apart_as_in_mujoco():
     """Or, for a few whose corners come closest, said to be a little further; never less."""
     rng = np.random.default_rng(3)
-    cases = [case for case in (two(PAIR, rng, spread=0.5) for _ in range(2500)) if separation(*case) > 0][:1500]
-    assert len(cases) == 1500
+    cases = [case for case in (two(PAIR, rng, spread=0.5) for _ in range(2500)) if separation(*case) > 0][:MANY]
+    assert len(cases) == MANY
     ours = np.min(touches(PAIR, cases).distance, axis=1)
     theirs = np.array([mujoco_distance(PAIR, a, b) for a, b in cases])
     apart = theirs > 0
     assert np.mean(apart) > 0.99
     assert np.all(ours > 0)
     error = (ours - theirs)[apart]
-    assert np.all(error > -1e-6)
-    assert np.mean(error < 1e-6) > 0.9
-    assert np.max(error / theirs[apart]) < 0.5
+    assert np.all(error > -1e-9)
+    assert np.mean(error < 1e-9) > 0.98
+    assert np.max(error / theirs[apart]) < 0.05

@@ -1,11 +1,14 @@
 """Distances against MuJoCo's, against dense samples of the surfaces, and against what can be said in one line."""
 
+import jax
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
-from contact.detect.cases import PAIRS, UPRIGHT, Placed, Transform, at, touches, two
 from contact.detect.by_mujoco import mujoco_distance
+from contact.detect.cases import PAIRS, UPRIGHT, Placed, Transform, at, touches, two
 from hybridsim.contact.detect import how_many
+from hybridsim.contact.detect.outline import to_ellipse
 from hybridsim.contact.detect.plane import DOME
 from hybridsim.model.geometry import SHAPES
 
@@ -106,6 +109,58 @@ def test_parallel_capsules_are_held_at_both_ends_of_their_overlap():
     held = touch.on_a[0][touch.distance[0] < 0]
     np.testing.assert_allclose([held[:, 0].min(), held[:, 0].max()], [-0.2, 0.3], atol=1e-9)
     np.testing.assert_allclose(touch.distance[0].min(), -0.01, atol=1e-12)
+
+
+def test_a_capsule_across_a_box_is_held_at_both_sides_of_the_box_and_a_short_one_at_its_ends():
+    pair, across, box = ("capsule", "box"), (0, np.pi / 2, 0), at("box", (0, 0, 0))
+    long, short = (at("capsule", (0.02, 0, 0.149), (0.05, half, 0), across) for half in (0.3, 0.06))
+    over, on_edge = at("capsule", (0.06, 0, 0.149), (0.05, 0.06, 0), across), at("capsule", (0.2, 0, 0.2), (0.05, 1, 0))
+    touch = touches(pair, [(long, box), (short, box), (over, box), (on_edge, box)])
+    for i, (first, last) in enumerate([(-0.1, 0.1), (-0.04, 0.08), (0.0, 0.1)]):
+        held = np.asarray(touch.on_a[i][touch.distance[i] < 0])
+        np.testing.assert_allclose(np.sort(held[:, 0]), [first, last], atol=1e-9)
+        np.testing.assert_allclose(touch.distance[i].min(), -0.001, atol=1e-12)
+        np.testing.assert_allclose(touch.normal[i][touch.distance[i] < 0], np.tile([0, 0, 1], (2, 1)), atol=1e-12)
+    np.testing.assert_allclose(touch.distance[3].min(), 0.05, atol=1e-12)
+
+
+@pytest.mark.parametrize("turn", [(0, 0.5, 0.2), (0.3, 0.8, 0.1), (0, 0, 0)])
+def test_a_capsule_is_as_deep_as_the_deepest_of_its_balls(turn):
+    """Its axis beside the box, crossing it near an edge, or passing through it; against densely sampled balls."""
+    rng = np.random.default_rng(4)
+    cases = [
+        (at("capsule", rng.uniform(-0.25, 0.25, 3), (0.05, 0.3, 0), turn), at("box", (0, 0, 0), (0.1, 0.2, 0.15)))
+        for _ in range(CASES)
+    ]
+    ours = np.min(touches(("capsule", "box"), cases).distance, axis=1)
+    for distance, (a, b) in zip(ours, cases, strict=True):
+        axis = a.pose.position + np.linspace(-0.3, 0.3, 4001)[:, None] * a.pose.rotation[:, 2]
+        beyond = np.linalg.norm(np.maximum(np.abs(axis) - b.size, 0), axis=-1).min()
+        if beyond > 0:
+            np.testing.assert_allclose(distance, beyond - 0.05, atol=1e-6)
+        else:
+            assert distance < -0.05 + 1e-9
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.1, 0.01])
+def test_a_thin_ellipse_is_as_far_away_as_its_nearest_point(ratio):
+    """Half axes up to 1 : 100, inside and outside: the distance by minimising over the angle, and its rate."""
+    rng = np.random.default_rng(5)
+    radii = np.array([1.0, ratio])
+    points = np.concatenate([rng.uniform(-1.5, 1.5, (60, 2)), rng.uniform(-1, 1, (60, 2)) * radii])
+    ours, normals = jax.jit(jax.vmap(to_ellipse, (0, None)))(points, radii)
+    slopes = jax.jit(jax.vmap(jax.grad(lambda x, y: to_ellipse(x, y)[0]), (0, None)))(points, radii)
+    turn = np.linspace(0, 2 * np.pi, 20001)
+    for point, distance in zip(points, ours, strict=True):
+
+        def gap(t, point=point):
+            return np.hypot(point[0] - np.cos(t), point[1] - ratio * np.sin(t))
+
+        guess = turn[np.argmin(gap(turn))]
+        best = minimize_scalar(gap, bounds=(guess - 1e-3, guess + 1e-3), method="bounded", options={"xatol": 1e-12}).fun
+        sign = -1 if np.sum((point / radii) ** 2) < 1 else 1
+        np.testing.assert_allclose(distance, sign * best, atol=1e-9)
+    np.testing.assert_allclose(slopes, normals, atol=1e-6)
 
 
 def test_a_flat_coin_is_held_all_around_and_a_rolling_coin_at_one_point_of_its_rim():

@@ -9,7 +9,10 @@ from .scenes import BY_NAME, G, alone, lasting, spring_depth, start, tilted, tur
 
 RADIUS = 0.1
 # Inertia over m r^2, and sizes; all roll along x, about y.
-ROUND = {"sphere": (0.4, RADIUS, (1.0, 0.0, 0.0, 0.0)), "cylinder": (0.5, (RADIUS, 0.03), (0.5**0.5, -(0.5**0.5), 0.0, 0.0))}
+ROUND = {
+    "sphere": (0.4, RADIUS, (1.0, 0.0, 0.0, 0.0)),
+    "cylinder": (0.5, (RADIUS, 0.03), (0.5**0.5, -(0.5**0.5), 0.0, 0.0)),
+}
 
 
 def at_rest(contact, shape, weight=G, **numbers):

@@ -16,10 +16,9 @@ from .box_faces import SAME, Face, above, face_of, opposed, separations
 from .interface import Placed, Touch
 from .witness import length_and_direction
 
-# A direction is taken instead of a preferred one (faces of b, then of a, then edges) only if the overlap along it is
-# less than this part of that along the other. A face's normal so preferred is within 3 degrees of where the boxes part
-# soonest, and a point of the face is that deep: what is lost is a thousandth of the depth.
-PREFERENCE = 0.999
+# Of equal overlaps, those along faces of b come first, then of a, then along edges: another is taken only if it is less
+# than this part of the one before, so that rounding error does not choose. The face so preferred has a point that deep.
+PREFERENCE = 1 - 1e-6
 # Cosine of the angle between two edges' normal and a face's below which the edges are all that touches. Faces that lie
 # on each other and rock by a little are parted soonest by edges, but stay on each other.
 ROCKING = 0.999
@@ -43,8 +42,8 @@ def box_box(a: Placed, b: Placed) -> Touch:
     The reference face is the one beyond which most of the other box lies; the incident face, of the other box, is
     the most opposed one. Points are the corners of the part of the incident face above the reference face (`above`);
     their distances are their heights, all with the normal of the reference face. If edges part the boxes, the
-    distance is that of the edges, along their common normal. The smallest distance of boxes that overlap is their
-    depth, the least translation that parts them, up to a thousandth of it.
+    distance is that of the edges, along their common normal. One point of boxes that overlap is as deep as they are, by
+    the least translation that parts them, and none is deeper by more than a thousandth.
 
     Of boxes apart no distance is negative. With faces above each other or edges that cross, the smallest one is that
     of the boxes. Unless parallel faces are above each other, corners of both faces are taken against the other box as

@@ -89,7 +89,9 @@ def above(reference: Face, incident: Face, same: Float[Array, ""]) -> tuple[Floa
     """
     corners = incident.corners
     ahead = pick(corners, NEXT) - corners
-    enter, leave = clip((corners - reference.centre) @ reference.along.T, ahead @ reference.along.T, reference.half, same)
+    enter, leave = clip(
+        (corners - reference.centre) @ reference.along.T, ahead @ reference.along.T, reference.half, same
+    )
     hit = enter <= leave
     crosses = (leave < 1) & (leave > enter + SAME)
 

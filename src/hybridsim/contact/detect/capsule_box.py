@@ -52,10 +52,11 @@ def capsule_box(a: Placed, b: Placed) -> Touch:
 
     The third and fourth hold a capsule that lies across a box and is longer than it. Each is the true distance of a
     ball from the box, hence no false contact; where two would be the same ball, the distance of one is larger than the
-    shapes. Balls centred inside leave by the nearest face.
+    shapes. Balls centred inside leave by the nearest face; of an axis that passes through the box the middle of the part
+    inside counts as closest.
 
-    The third and fourth slide along the axis while the shapes move: only of an axis parallel to the face does their
-    distance change as the velocities of the witnesses say.
+    The third and fourth slide along the axis while the shapes move, and so does that middle: only of an axis parallel to
+    the face do their distances change as the velocities of the witnesses say.
     """
     radius, half = a.size[0], a.size[1]
     size = radius + half + jnp.sum(b.size)
@@ -71,11 +72,12 @@ def capsule_box(a: Placed, b: Placed) -> Touch:
     over = enter <= leave
     enters = over & (jnp.abs(enter) < half - same)
     leaves = over & (leave < half - same) & (leave > enter + same)
-    between = (jnp.abs(nearest) < half - same) & ~((nearest > enter - same) & (nearest < leave + same))
-
     places = jnp.stack([-half, half, enter, leave, nearest])
     centres = centre + places[:, None] * direction
     distance, normal = to_box(centres, b.size, nearest_face(centres, b.size))
+    # Above a face the distance has no minimum but at an end.
+    above = (nearest > enter - same) & (nearest < leave + same) & (distance[4] > -same)
+    between = (jnp.abs(nearest) < half - same) & ~above
     one = jnp.ones_like(over)
     counts = jnp.stack([one, one, enters, leaves, between])
     distance = distance - radius + jnp.where(counts, 0.0, 2 * size)

@@ -43,7 +43,7 @@ def to_polygon(point: Point, corners: Float[Array, "n 2"]) -> tuple[Float[Array,
     return jnp.where(outside, length, depth), normal
 
 
-# Together they reach rounding error for half axes up to 1 : 100, inside and outside (see the tests).
+# Together they reach rounding error for half axes up to 1 : 100, inside and outside (tests/contact/detect/test_distance.py).
 ROUNDS = 4
 NEWTON_STEPS = 3
 # Least slope of f that Newton's steps divide by, in products of the half axes.

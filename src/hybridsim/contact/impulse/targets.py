@@ -50,8 +50,10 @@ def of_position(closing: Closing, dt: Scalar):
     """The step ends where shapes touch, or where a bounce at the time of impact leads; overlap is taken back."""
     gap, tau = closing.gap, _impact(closing, dt)
     closed = jnp.where(gap >= 0, -gap, -closing.position_gain * gap) / dt
-    # Overlap means that the impact is past, so the whole step is left to the bounce.
-    return closed + (1 - jnp.maximum(tau, 0.0)) * _bounce(closing, tau), tau
+    # Overlap means that the impact is past, so the whole step is left to the bounce. Friction, too, begins with the
+    # impact; but at rest there is none, and every corner of a box would have its own tau.
+    impact = jnp.where(tau > 0, tau * _fast(jnp.maximum(-closing.before, 0.0)), 0.0)
+    return closed + (1 - jnp.maximum(tau, 0.0)) * _bounce(closing, tau), impact
 
 
 def baumgarte(closing: Closing, dt: Scalar):
@@ -75,6 +77,9 @@ def _bounce(closing: Closing, tau: Float[Array, " rows"]) -> Float[Array, " rows
     tau = jnp.maximum(tau, 0.0)
     by_forces = closing.free - closing.before
     speed = jnp.maximum(-closing.before - tau * by_forces, 0.0)
-    squared = speed * speed
-    rebound = closing.restitution * speed * squared / (squared + FADING_SPEED**2)
-    return jnp.maximum(rebound + (1 - tau) * by_forces, 0.0)
+    return jnp.maximum(closing.restitution * speed * _fast(speed) + (1 - tau) * by_forces, 0.0)
+
+
+def _fast(speed: Float[Array, " rows"]) -> Float[Array, " rows"]:
+    """From 0 at rest to 1."""
+    return speed * speed / (speed * speed + FADING_SPEED**2)

@@ -1,0 +1,42 @@
+"""The derivative of converged impulses is that of many sweeps."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import hybridsim as hs
+
+from .scenes import alone, start
+
+CASES = {
+    "sticks": (0.9, [0.1, 0.05, 0, 0.02, 0.01, -0.3]),
+    "slides": (0.2, [0.5, -0.3, 0.2, 1.5, -0.8, -0.3]),
+    "bounces": (0.3, [0.5, 0.4, 0.2, 0.8, 0.4, -1.0]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_implicit_equals_many_sweeps(case):
+    """A capsule that lies on the ground, of velocity after one step, by velocity, position, friction and mass."""
+    friction, qd = CASES[case]
+    model = alone("capsule", (0.1, 0.2), friction=friction, restitution=0.5 if case == "bounces" else 0.0)
+    q, _ = start(model)
+    q[2:] = [0.1 - 1e-5, 0.5**0.5, 0, 0.5**0.5, 0]
+
+    def after(q, qd, friction, mass, contact):
+        import equinox as eqx
+
+        where = lambda m: (m.contacts.friction, m.links.mass)  # noqa: E731
+        changed = eqx.tree_at(where, model, (friction, mass))
+        state = hs.step(changed, (q, qd), dt=1e-3, contact=contact)
+        return jnp.concatenate([state.q, state.qd])
+
+    arguments = (q, np.array(qd), np.asarray(model.contacts.friction), np.asarray(model.links.mass))
+    found = [
+        jax.jit(jax.jacfwd(after, argnums=(0, 1, 2, 3)), static_argnums=4)(*arguments, contact)
+        for contact in (hs.Impulses(tolerance=1e-14), hs.Impulses(400, 0.0, derivative="sweeps"))
+    ]
+    for implicit, through in zip(*found, strict=True):
+        scale = max(1.0, np.abs(through).max())
+        assert np.asarray(implicit) == pytest.approx(np.asarray(through), abs=1e-5 * scale)

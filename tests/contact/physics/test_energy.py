@@ -1,0 +1,59 @@
+"""Contact never adds energy: random scenes, all restitutions and frictions up to one."""
+
+import jax
+import numpy as np
+import pytest
+
+import hybridsim as hs
+
+from .scenes import G, many, motion, start
+
+BOX = hs.solid("box", 1.0, "box", (0.1, 0.06, 0.04))
+BALL = hs.solid("ball", 0.5, "sphere", 0.08)
+ROD = hs.solid("rod", 0.7, "capsule", (0.04, 0.1))
+SCENES = {
+    "box": [BOX],
+    "rod": [ROD],
+    "box and ball": [BOX, BALL],
+    "two boxes": [BOX, BOX],
+    "rods and ball": [ROD, BALL, ROD],
+}
+STEPS = 500
+
+
+def thrown(links, seed, restitution=None):
+    """Bodies above one another, turned and thrown at random."""
+    rng = np.random.default_rng([seed, len(links)])
+    model = many(*links)
+    e = rng.uniform() if restitution is None else restitution
+    model = hs.with_contacts(model, restitution=e, friction=rng.uniform(size=len(model.contacts.pairs)))
+    q, qd = start(model)
+    for i in range(len(links)):
+        turn = rng.normal(size=4)
+        q[7 * i : 7 * i + 7] = [*rng.normal(scale=0.02, size=2), 0.17 + 0.3 * i, *turn / np.linalg.norm(turn)]
+        qd[6 * i : 6 * i + 6] = rng.normal(scale=[3, 3, 3, 1, 1, 1])
+    return model, q, qd
+
+
+@pytest.fixture(scope="module")
+def energies():
+    """Total energy over a path."""
+    run = jax.jit(lambda model, q, qd: jax.vmap(lambda q, qd: hs.energy(model, q, qd).total)(q, qd))
+    return lambda model, path: np.asarray(run(model, path.q, path.qd))
+
+
+@pytest.mark.parametrize("restitution", [None, 1.0, 0.0])
+@pytest.mark.parametrize("scene", SCENES)
+def test_energy_does_not_grow(scene, restitution, energies):
+    """By no more than a thousandth of the weight times a metre, in any step or in all."""
+    links = SCENES[scene]
+    scale = sum(link.mass for link in links) * G * 1.0
+    worst, touched = {}, 0
+    for seed in range(6):
+        model, q, qd = thrown(links, seed, restitution)
+        energy = energies(model, motion(hs.Impulses(), STEPS, compiler=jax.jit)(model, q, qd))
+        assert np.all(np.isfinite(energy))
+        touched += energy[-1] < energy[0] - 0.02 * scale
+        worst[seed] = (np.max(energy - np.minimum.accumulate(energy))) / scale
+    assert max(worst.values()) < 1e-3, worst
+    assert touched or restitution == 1.0
