@@ -3,6 +3,7 @@
 #   make test      formatting, types, layers and the tests that take seconds
 #   make test-all  the slow tests too
 #   make bench     this engine beside jax.jit, MuJoCo, MJX, Pinocchio and TDS; writes benchmarks/RESULTS.md
+#   make gradients derivatives through contact beside differences and MJX; writes docs/gradients.md
 #   make lint      the checks of `make test` without the tests
 #   make format    sort imports and format all files
 
@@ -15,7 +16,7 @@ RUN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 BENCH := $(VENV)/.installed-bench
 
-.PHONY: demo test test-all bench lint format clean
+.PHONY: demo test test-all bench gradients lint format clean
 .DEFAULT_GOAL := test
 
 demo: $(RUN)
@@ -29,6 +30,9 @@ test-all: lint
 
 bench: $(BENCH)
 	$(BIN)/python benchmarks/run.py
+
+gradients: $(BENCH)
+	PYTHONPATH=benchmarks $(BIN)/python -m gradient_table
 
 lint: $(DEV)
 	$(BIN)/ruff format --check

@@ -11,7 +11,7 @@ TOLERANCE = 1e-5
 """Of every smooth entry, relative."""
 SMALL = 1e-3
 """An entry is measured by itself, but by no less than this part of the largest one of its block ..."""
-TINY = 1e-6
+TINY = 1e-5
 """... and than this part of the largest one of all."""
 ROUGH = 1e-2
 """Differences whose doubt is larger than this part of an entry say nothing about it."""

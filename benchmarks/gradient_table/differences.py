@@ -60,7 +60,8 @@ def _central(central: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.
     """
     better = (16 * central[1:] - central[:-1]) / 15
     apart = np.abs(np.diff(better, axis=0))
-    doubt = np.maximum(apart[1:], apart[:-1]) + rounding / LADDER[2:-1, None]
+    noise = rounding / LADDER[2:-1, None]  # a generous bound, to choose by
+    doubt = np.maximum(apart[1:], apart[:-1]) + noise
     slope = better[1:-1]
     size = np.maximum(np.abs(slope), 1e-3 * np.max(np.abs(slope), axis=1, keepdims=True))
     rows, levels = np.arange(central.shape[1]), np.arange(len(slope))[:, None]
@@ -71,7 +72,7 @@ def _central(central: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.
         close = np.abs(slope - slope[finest, rows]) <= 3 * (doubt + doubt[finest, rows])
         same &= close | (finest < 0)
     best = np.argmin(np.where(same, doubt, np.inf), axis=0)
-    return slope[best, rows], doubt[best, rows]
+    return slope[best, rows], (doubt - 0.9 * noise)[best, rows]
 
 
 def _finest(ahead, behind, rounding) -> np.ndarray:

@@ -17,7 +17,7 @@ def contact_models() -> dict[str, tuple]:
     """By name: that which is differentiated, and that which differences are taken of."""
     return {
         "impulses, implicit": (hs.Impulses(), PRECISE),
-        "impulses, sweeps": (hs.Impulses(derivative="sweeps"), None),
+        "impulses, 30 sweeps": (hs.Impulses(sweeps=30, derivative="sweeps"), None),
         "springs": (hs.Springs(), None),
     }
 

@@ -34,7 +34,8 @@ class Row:
         """Blocks with entries where the map is not smooth."""
         rough = [b for b in self.blocks if b.kinks or b.jumps or b.rough]
         return "; ".join(
-            f"{b.output} by {b.group}: {_kinds(b)}" + (f" (returned: {b.returned})" if b.returned else "") for b in rough
+            f"{b.output} by {b.group}: {_kinds(b)}" + (f" (returned: {b.returned})" if b.returned else "")
+            for b in rough
         )
 
 

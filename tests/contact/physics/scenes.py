@@ -1,4 +1,4 @@
-"""Small worlds with contact, and their motion by native code.
+"""Small worlds with contact, and their motion.
 
 One compiled function serves all numbers of a scene, so tests vary friction, restitution and sizes at no cost.
 """
@@ -6,6 +6,7 @@ One compiled function serves all numbers of a scene, so tests vary friction, res
 import dataclasses
 from functools import cache
 
+import jax
 import numpy as np
 
 import hybridsim as hs
@@ -22,10 +23,10 @@ def step_of(contact) -> float:
     return 1e-3 if isinstance(contact, hs.Impulses) else 1e-4
 
 
-def motion(contact, steps: int, dt: float = 1e-3, integrator=hs.SemiImplicitEuler(), compiler=hs.native.jit):
+def motion(contact, steps: int, dt: float = 1e-3, integrator=hs.SemiImplicitEuler(), compiler=jax.jit):
     """model, q, qd and a constant force (or None) to a `Rollout`, in pieces of `PIECE` steps.
 
-    Of worlds with many contact points XLA compiles faster.
+    Most of the time of these tests is compiling, which XLA does faster (at the level of optimisation of tests).
     """
 
     def run(model, q, qd, force=None):
@@ -50,7 +51,7 @@ def _piece(contact, integrator, compiler):
     return compiler(run)
 
 
-def lasting(contact, seconds: float, compiler=hs.native.jit):
+def lasting(contact, seconds: float, compiler=jax.jit):
     """`motion` for so long, at the model's own time step."""
     dt = step_of(contact)
     return motion(contact, round(seconds / dt), dt, compiler=compiler)
@@ -97,19 +98,3 @@ def turned(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Vectors v of a body's frame in the world; q are rows of a free joint's (position, quaternion)."""
     w, u = q[..., 3:4], q[..., 4:]
     return v + 2 * np.cross(u, np.cross(u, v) + w * v)
-
-
-def energies(model: hs.Model, path) -> np.ndarray:
-    """Total energy over time."""
-    total = _energies()(model, path.q, path.qd)
-    return np.asarray(total)
-
-
-@cache
-def _energies():
-    import jax
-
-    def run(model, q, qd):
-        return jax.lax.map(lambda state: hs.energy(model, *state).total, (q, qd))
-
-    return hs.native.jit(run)

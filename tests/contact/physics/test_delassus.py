@@ -6,7 +6,6 @@ import pytest
 
 import hybridsim as hs
 from hybridsim.dynamics import Acting, Actions, assemble, configuration, mass_root
-
 from physics.mechanisms import random_case
 
 

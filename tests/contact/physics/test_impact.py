@@ -62,17 +62,18 @@ def _sliding(A, point, rises, friction):
 @pytest.mark.parametrize("case", CASES)
 def test_impact_of_a_rod(case, restitution):
     friction, spin, velocity = CASES[case]
-    model, q, qd = rod(friction, restitution)
+    model, q, _ = rod(friction, restitution)
     path = motion(hs.Impulses(), 1, 1e-7)(model, q, before(q, spin, velocity))
     exact_spin, exact_velocity = closed_form(model, friction, spin, velocity, restitution)
     assert turned(path.q[1], path.qd[1, :3]) == pytest.approx(exact_spin, abs=2e-5)
     assert turned(path.q[1], path.qd[1, 3:]) == pytest.approx(exact_velocity, abs=2e-5)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ["sticks", "without friction"])
 def test_impact_of_a_rod_as_in_mujoco(case):
+    """Not where it slides: there MuJoCo's convex friction makes the point rise, at friction times sliding speed."""
     friction, spin, velocity = CASES[case]
-    model, q, qd = rod(friction)
+    model, q, _ = rod(friction)
     twin = mujoco.MjModel.from_xml_string(f"""
     <mujoco><option gravity="0 0 0" timestep="1e-6" cone="elliptic" impratio="100"/>
       <worldbody><geom type="plane" size="5 5 1" friction="{friction} 0 0" solref="-1 -1e5" solimp="0.9999 0.9999 1e-6"/>

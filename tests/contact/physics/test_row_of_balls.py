@@ -1,6 +1,5 @@
 """Impacts pass along a row of balls."""
 
-import jax
 import numpy as np
 import pytest
 
@@ -28,7 +27,7 @@ def row(gap, restitution, **numbers):
 def test_balls_that_do_not_touch_pass_the_impact_on(gap, e):
     """The last one gets ((1 + e)/2)^4 of the speed."""
     model, q, qd = row(gap, e)
-    after = motion(hs.Impulses(), 1000, compiler=jax.jit)(model, q, qd).qd[-1, 3::6]
+    after = motion(hs.Impulses(), 1000)(model, q, qd).qd[-1, 3::6]
     assert after.sum() == pytest.approx(1.0, abs=1e-13)
     if e > 0:
         assert after[-1] == pytest.approx(((1 + e) / 2) ** (COUNT - 1), rel=2e-5)
@@ -41,7 +40,7 @@ def test_balls_that_do_not_touch_pass_the_impact_on(gap, e):
 def test_balls_that_touch_keep_momentum_and_gain_no_energy(gap, e):
     """Which of the solutions with the same momentum and energy comes out is a matter of the model."""
     model, q, qd = row(gap, e)
-    path = motion(hs.Impulses(), 1000, compiler=jax.jit)(model, q, qd)
+    path = motion(hs.Impulses(), 1000)(model, q, qd)
     speeds = path.qd[:, 3::6]
     assert speeds.sum(1) == pytest.approx(1.0, abs=1e-13)
     energy = (speeds**2).sum(1)
@@ -55,5 +54,5 @@ def test_balls_that_touch_keep_momentum_and_gain_no_energy(gap, e):
 
 def test_springs_without_damping_pass_the_impact_on():
     model, q, qd = row(2e-2, 0.0, stiffness=1e6, dissipation=0.0)
-    path = motion(hs.Springs(), 30_000, 1e-5, compiler=jax.jit)(model, q, qd)
+    path = motion(hs.Springs(), 30_000, 1e-5)(model, q, qd)
     assert path.qd[-1, 3::6] == pytest.approx([0, 0, 0, 0, 1.0], abs=2e-3)

@@ -1,6 +1,5 @@
 """Standing mechanisms: contact carries the weight, joints what inverse dynamics and MuJoCo say."""
 
-import jax
 import mujoco
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import hybridsim as hs
 from hybridsim.contact.impulse.solve import converged
 
 from .internals import no_impulses, take_apart
-from .scenes import G, motion
+from .scenes import G, motion, start
 
 TABLE = """
 <mujoco><option timestep="0.001" cone="elliptic"/><compiler angle="radian"/>
@@ -38,8 +37,7 @@ def table(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def settled(table):
-    q, qd = (np.array(x, dtype=float) for x in table.rest())
-    path = motion(hs.Impulses(), 3000, compiler=jax.jit)(table, q, np.zeros(table.nv))
+    path = motion(hs.Impulses(), 3000)(table, *start(table))
     return path.q[-1], path.qd[-1]
 
 

@@ -27,16 +27,18 @@ class Newton(eqx.Module):
     @classmethod
     def at(cls, friction: Friction, problem: Problem, x: Solution) -> "Newton":
         step, gain = follow_bounded(problem, x)
-        matrix = jnp.eye(len(x.w), dtype=x.w.dtype) + problem.Y_b.T @ (gain[:, None] * problem.Y_b)
+        identity = jnp.eye(len(x.w), dtype=x.w.dtype)
+        matrix = identity + problem.Y_b.T @ (gain[:, None] * problem.Y_b)
 
-        def one(matrix, point):
+        def one(_, point):
             rows, Y, A, x_c = point
             linear = friction.linearise(rows, A, x_c, Y @ x.w + rows.R * x_c - rows.b)
-            return matrix + Y.T @ (linear.gain @ Y), linear
+            return None, (linear, linear.gain @ Y)
 
         contacts = (problem.contacts, problem.Y_c, problem.A_c, x.contacts)
-        matrix, linear = lax.scan(one, matrix, contacts)
-        return cls(problem, linear, gain, step, matrix)
+        _, (linear, gain_Y) = lax.scan(one, None, contacts)
+        size = 3 * len(x.contacts), len(x.w)
+        return cls(problem, linear, gain, step, matrix + problem.Y_c.reshape(size).T @ gain_Y.reshape(size))
 
     def solve(
         self, own_c: Float[Array, "points 3"], own_b: Float[Array, " rows"], pushed: Float[Array, " nv"]
