@@ -87,6 +87,6 @@ def test_springs_restitute_as_hunt_and_crossley_say(b):
 
 
 def test_springs_rest_at_the_depth_of_the_weight():
-    t, z, path = dropped(hs.Springs(), 1e-4, seconds=3.0, gap=0.05)
+    _, z, path = dropped(hs.Springs(), 1e-4, seconds=3.0, gap=0.05)
     assert z[-1] == pytest.approx(-spring_depth(G), rel=1e-2)
     assert np.abs(path.qd[-1]).max() < 1e-2

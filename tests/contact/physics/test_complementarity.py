@@ -73,7 +73,7 @@ def test_all_cases_occur(solve):
     """Open, stuck and sliding contacts are all among the scenes."""
     seen = set()
     for seed in SEEDS:
-        problem, x, r = residuals(solve, seed)
+        _, x, r = residuals(solve, seed)
         slides = np.linalg.norm(r[:, 1:], axis=1) > 1e-6
         seen |= {
             ("open", "stuck", "sliding")[int(n > 0) + int(n > 0 and s)]

@@ -9,7 +9,7 @@ from hybridsim.dynamics import Acting, Actions, assemble, configuration, mass_ro
 from physics.mechanisms import random_case
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_response_equals_dense_mass_matrix(seed):
     """Y Y^T = J M^-1 J^T and velocities(Y^T x) = M^-1 J^T x, for wrenches at links and impulses at freedoms."""
     case = random_case(seed, links=2 + seed, portable=False)
@@ -34,7 +34,7 @@ def test_response_equals_dense_mass_matrix(seed):
     dofs = [int(mechanism.layout.last_dofs[mechanism.link_nodes[link]]) for link in chosen]
     J = np.array([*rows, *np.eye(model.nv)[freedoms]])
 
-    acting = Acting(tuple(range(6)), (*dofs, *map(int, freedoms)), 6)
+    acting = Acting(tuple(range(3)), (*dofs, *map(int, freedoms)), 6)
     actions = Actions(np.array([*spatial, *np.zeros((2, 6))]), np.array([0, 0, 0, 0, 1.0, 1.0]), acting)
 
     @jax.jit

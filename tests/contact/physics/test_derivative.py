@@ -17,27 +17,24 @@ CASES = {
 }
 
 
+def _after(model, q, qd, friction, mass, contact):
+    changed = eqx.tree_at(lambda m: (m.contacts.friction, m.links.mass), model, (friction, mass))
+    state = hs.step(changed, (q, qd), dt=1e-3, contact=contact)
+    return jnp.concatenate([state.q, state.qd])
+
+
+_derivative = jax.jit(jax.jacfwd(_after, argnums=(1, 2, 3, 4)), static_argnums=5)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_implicit_equals_many_sweeps(case):
-    """A capsule that lies on the ground, of velocity after one step, by velocity, position, friction and mass."""
+    """A capsule that lies on the ground: of the state after one step, by state, friction and mass."""
     friction, qd = CASES[case]
     model = alone("capsule", (0.1, 0.2), friction=friction, restitution=0.5 if case == "bounces" else 0.0)
     q, _ = start(model)
     q[2:] = [0.1 - 1e-5, 0.5**0.5, 0, 0.5**0.5, 0]
-
-    def numbers(model):
-        return model.contacts.friction, model.links.mass
-
-    def after(q, qd, friction, mass, contact):
-        changed = eqx.tree_at(numbers, model, (friction, mass))
-        state = hs.step(changed, (q, qd), dt=1e-3, contact=contact)
-        return jnp.concatenate([state.q, state.qd])
-
-    arguments = (q, np.array(qd), np.asarray(model.contacts.friction), np.asarray(model.links.mass))
-    found = [
-        jax.jit(jax.jacfwd(after, argnums=(0, 1, 2, 3)), static_argnums=4)(*arguments, contact)
-        for contact in (hs.Impulses(tolerance=1e-14), hs.Impulses(200, 0.0, derivative="sweeps"))
-    ]
-    for implicit, through in zip(*found, strict=True):
+    arguments = (model, q, np.array(qd), np.asarray(model.contacts.friction), np.asarray(model.links.mass))
+    contacts = (hs.Impulses(tolerance=1e-14), hs.Impulses(200, 0.0, derivative="sweeps"))
+    for implicit, through in zip(*(_derivative(*arguments, contact) for contact in contacts), strict=True):
         scale = max(1.0, np.abs(through).max())
         assert np.asarray(implicit) == pytest.approx(np.asarray(through), abs=1e-5 * scale)

@@ -11,13 +11,7 @@ from .scenes import G, many, motion, start
 BOX = hs.solid("box", 1.0, "box", (0.1, 0.06, 0.04))
 BALL = hs.solid("ball", 0.5, "sphere", 0.08)
 ROD = hs.solid("rod", 0.7, "capsule", (0.04, 0.1))
-SCENES = {
-    "box": [BOX],
-    "rod": [ROD],
-    "box and ball": [BOX, BALL],
-    "two boxes": [BOX, BOX],
-    "rods and ball": [ROD, BALL, ROD],
-}
+SCENES = {"box": [BOX], "rod": [ROD], "two boxes": [BOX, BOX], "rods and ball": [ROD, BALL, ROD]}
 STEPS = 500
 
 

@@ -1,5 +1,7 @@
 """Standing mechanisms: contact carries the weight, joints what inverse dynamics and MuJoCo say."""
 
+import jax
+import jax.numpy as jnp
 import mujoco
 import numpy as np
 import pytest
@@ -41,15 +43,17 @@ def settled(table):
     return path.q[-1], path.qd[-1]
 
 
-def forces(model, q, qd, dt=1e-3):
-    """Contact forces in the world at all points, where they act, and the assembly."""
+def forces(model, q, qd):
+    """Contact forces in the world at all points, and where they act."""
+    return [np.asarray(x) for x in _forces(model, q, qd)]
 
-    def run(q, qd):
-        step = take_apart(model, q, qd, dt)
-        x = converged(hs.Cone(), step.problem, no_impulses(step.problem), 1000, 1e-14)
-        return np.einsum("nij,ni->nj", step.assembly.frame, x.contacts) / dt, step.assembly.points.position
 
-    return [np.asarray(x) for x in run(q, qd)]
+@jax.jit
+def _forces(model, q, qd):
+    dt = 1e-3
+    step = take_apart(model, q, qd, dt)
+    x = converged(hs.Cone(), step.problem, no_impulses(step.problem), 1000, 1e-14)
+    return jnp.einsum("nij,ni->nj", step.assembly.frame, x.contacts) / dt, step.assembly.points.position
 
 
 def test_contact_carries_the_weight(table, settled):

@@ -5,6 +5,7 @@ system as large as the model has freedoms.
 """
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Float
@@ -27,33 +28,42 @@ class Newton(eqx.Module):
     @classmethod
     def at(cls, friction: Friction, problem: Problem, x: Solution) -> "Newton":
         step, gain = follow_bounded(problem, x)
-        identity = jnp.eye(len(x.w), dtype=x.w.dtype)
-        matrix = identity + problem.Y_b.T @ (gain[:, None] * problem.Y_b)
 
         def one(_, point):
             rows, Y, A, x_c = point
             linear = friction.linearise(rows, A, x_c, Y @ x.w + rows.R * x_c - rows.b)
             return None, (linear, linear.gain @ Y)
 
-        contacts = (problem.contacts, problem.Y_c, problem.A_c, x.contacts)
-        _, (linear, gain_Y) = lax.scan(one, None, contacts)
+        _, (linear, gain_Y) = lax.scan(one, None, (problem.contacts, problem.Y_c, problem.A_c, x.contacts))
         size = 3 * len(x.contacts), len(x.w)
-        return cls(problem, linear, gain, step, matrix + problem.Y_c.reshape(size).T @ gain_Y.reshape(size))
+        matrix = jnp.eye(len(x.w), dtype=x.w.dtype) + problem.Y_c.reshape(size).T @ gain_Y.reshape(size)
+        if len(gain):
+            # Mostly no joint is at its limit.
+            matrix = lax.cond(jnp.any(gain > 0), lambda: matrix + problem.Y_b.T @ (gain[:, None] * problem.Y_b), lambda: matrix)
+        return cls(problem, linear, gain, step, matrix)
 
     def solve(
         self, own_c: Float[Array, "points 3"], own_b: Float[Array, " rows"], pushed: Float[Array, " nv"]
     ) -> Solution:
         """dx and dw."""
         Y_c, Y_b = self.problem.Y_c, self.problem.Y_b
-        dw = jnp.linalg.solve(self.matrix, pushed + jnp.einsum("nia,ni->a", Y_c, own_c) + own_b @ Y_b)
-        followed = jnp.einsum("nij,nj->ni", self.contacts.gain, Y_c @ dw)
-        return Solution(own_c - followed, own_b - self.bounded_gain * (Y_b @ dw), dw)
+
+        def push(total, point):
+            Y, own = point
+            return total + own @ Y, None
+
+        def follow(_, point):
+            Y, gain, own = point
+            return None, own - gain @ (Y @ dw)
+
+        right, _ = lax.scan(push, pushed + own_b @ Y_b, (Y_c, own_c))
+        dw = jnp.linalg.solve(self.matrix, right)
+        _, contacts = lax.scan(follow, None, (Y_c, self.contacts.gain, own_c))
+        return Solution(contacts, own_b - self.bounded_gain * (Y_b @ dw), dw)
 
 
 def newton_step(friction: Friction, problem: Problem, x: Solution) -> Solution:
     """Where all rows would be solved if each stayed in its present state."""
     newton = Newton.at(friction, problem, x)
     dx = newton.solve(newton.contacts.step, newton.bounded_step, jnp.zeros_like(x.w))
-    contacts, bounded = x.contacts + dx.contacts, x.bounded + dx.bounded
-    w = jnp.einsum("nia,ni->a", problem.Y_c, contacts) + bounded @ problem.Y_b
-    return Solution(contacts, bounded, w)
+    return jax.tree.map(jnp.add, x, dx)

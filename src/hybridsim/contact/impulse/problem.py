@@ -7,6 +7,7 @@ Other rows (joint limits, joint friction) have low <= x <= high, and r zero unle
 
 import equinox as eqx
 import jax.numpy as jnp
+from jax import lax
 from jaxtyping import Float
 
 from ...spatial import Array
@@ -51,7 +52,8 @@ class Problem(eqx.Module):
     def of(cls, rows: Rows, Y: Float[Array, "all_rows nv"]) -> "Problem":
         points = len(rows.contacts.mu)
         Y_c, Y_b = Y[: 3 * points].reshape(points, 3, Y.shape[1]), Y[3 * points :]
-        return cls(rows.contacts, rows.bounded, Y_c, Y_c @ Y_c.swapaxes(1, 2), Y_b, jnp.sum(Y_b * Y_b, axis=1))
+        _, A_c = lax.scan(lambda _, Y: (None, Y @ Y.T), None, Y_c)
+        return cls(rows.contacts, rows.bounded, Y_c, A_c, Y_b, jnp.sum(Y_b * Y_b, axis=1))
 
 
 class Impulse(eqx.Module):
