@@ -10,8 +10,6 @@ import numpy as np
 
 LADDER = 1e-2 * 0.25 ** np.arange(16)
 """Steps, from 1e-2 to 1e-11."""
-ROUNDING = 64 * np.finfo(float).eps
-"""Of a final state, whose numbers are about 1 or come from such."""
 JUMP = 1e-8
 """Changes below this may be a solver's tolerance [m, rad, m/s, rad/s]."""
 
@@ -44,12 +42,19 @@ def differences(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> Differe
 def _column(f, x, direction, middle):
     above, below = (np.stack([f(x + sign * h * direction) for h in LADDER]) for sign in (1, -1))
     h = LADDER[:, None]
+    rounding = _rounding(above, below, middle)
     ahead, behind = (above - middle) / h, (middle - below) / h
-    slope, doubt = _central((above - below) / (2 * h), ROUNDING * np.maximum(np.abs(middle), 1.0))
-    finest = _finest(ahead, behind, ROUNDING * np.maximum(np.abs(middle), 1.0))
+    slope, doubt = _central((above - below) / (2 * h), rounding)
+    finest = _finest(ahead, behind, rounding)
     rows = np.arange(len(middle))
     kink, jump = _kink(ahead, behind, finest, rows), _jump(above, below, middle, rows)
     return slope, doubt, ahead[finest, rows], behind[finest, rows], kink & ~jump, jump
+
+
+def _rounding(above, below, middle) -> np.ndarray:
+    """Of each output: what is left of second differences at steps where even a kink would leave nothing."""
+    second = np.abs(above + below - 2 * middle)[-3:]
+    return 4 * np.max(second, axis=0) + 8 * np.finfo(float).eps * np.abs(middle) + 1e-18
 
 
 def _central(central: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +82,7 @@ def _central(central: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.
 
 def _finest(ahead, behind, rounding) -> np.ndarray:
     """The finest step at which the difference of both sides is well above rounding; else the coarsest but one."""
-    clear = np.abs(ahead - behind) > 100 * rounding / LADDER[:, None]
+    clear = np.abs(ahead - behind) > 25 * rounding / LADDER[:, None]
     levels = np.arange(len(LADDER))[:, None]
     return np.maximum(np.max(np.where(clear, levels, 0), axis=0), 2)
 

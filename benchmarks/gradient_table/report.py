@@ -34,7 +34,7 @@ def cells(row: Row) -> list[str]:
     reverse = "-" if row.note else f"{row.largest('reverse'):.1e}"
     counts = [row.count(name) for name in ("entries", "unresolved")]
     rough = sum(row.count(name) for name in ("kinks", "jumps", "rough"))
-    says = row.note or ("" if row.right else "wrong")
+    says = ", ".join(filter(None, ("" if row.right else "wrong", row.note)))
     return [
         row.scene,
         row.engine,

@@ -60,9 +60,8 @@ def actions(
             dofs += np.repeat(last_dofs[nodes[moving]], 3).tolist()
     on_points, count = len(rows), 3 * len(table.pairs)
     forces.append(jnp.zeros((len(freedoms), 6), dtype=points.position.dtype))
-    acting = Acting(
-        (*rows, *range(count, count + len(freedoms))), (*dofs, *map(int, freedoms)), count + len(freedoms)
-    )
+    own = range(count, count + len(freedoms))
+    acting = Acting((*rows, *own), (*dofs, *map(int, freedoms)), count + len(freedoms), on_points)
     at_freedoms = jnp.concatenate([jnp.zeros(on_points, dtype=signs.dtype), signs])
     return Actions(jnp.concatenate(forces), at_freedoms, acting)
 

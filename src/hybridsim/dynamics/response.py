@@ -34,6 +34,8 @@ class Acting:
     """Of each action, the freedom at which it enters: the last one of its node, or a freedom itself."""
     count: int
     """Number of rows."""
+    on_bodies: int
+    """How many actions, the first ones, are on bodies; the others are at freedoms."""
 
 
 class Actions(eqx.Module):
@@ -70,7 +72,8 @@ class TreeRoot(eqx.Module):
         """Y"""
         acting, count = actions.acting, actions.acting.count
         rows, dofs = np.array(acting.rows), np.array(acting.dofs)
-        many = np.bincount(dofs, minlength=len(self.half))[dofs] > FEW
+        on_body = np.arange(len(dofs)) < acting.on_bodies
+        many = on_body & (np.bincount(dofs[on_body], minlength=len(self.half))[dofs] > FEW)
         single, together = np.flatnonzero(~many), np.flatnonzero(many)
         Y = jnp.zeros((count, len(self.half)), dtype=self.half.dtype)
         if len(single):

@@ -50,7 +50,7 @@ def with_contacts(
     model: Model,
     pairs: Sequence[tuple[str, str]] | None = None,
     self_collision: bool = False,
-    **numbers: Numbers,
+    **numbers: Numbers | jax.Array,
 ) -> Model:
     """The same model with other pairs of shapes that may touch, or with other numbers for them.
 

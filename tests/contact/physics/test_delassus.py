@@ -9,9 +9,10 @@ from hybridsim.dynamics import Acting, Actions, assemble, configuration, mass_ro
 from physics.mechanisms import random_case
 
 
+@pytest.mark.parametrize("points", [4, 12])
 @pytest.mark.parametrize("seed", range(3))
-def test_response_equals_dense_mass_matrix(seed):
-    """Y Y^T = J M^-1 J^T and velocities(Y^T x) = M^-1 J^T x, for wrenches at links and impulses at freedoms."""
+def test_response_equals_dense_mass_matrix(seed, points):
+    """Y Y^T = J M^-1 J^T and velocities(Y^T x) = M^-1 J^T x, for forces on links, many of them on one, and at freedoms."""
     case = random_case(seed, links=2 + seed, portable=False)
     model = hs.build(case.spec.links, case.spec.joints, gravity=case.spec.gravity)
     rng = np.random.default_rng(seed)
@@ -19,12 +20,14 @@ def test_response_equals_dense_mass_matrix(seed):
     mechanism = assemble(model)
     conf = jax.jit(lambda q: configuration(mechanism, q))(q)
     links = [i for i in range(len(model.link_names)) if mechanism.link_nodes[i] >= 0]
-    chosen = [links[i] for i in rng.integers(len(links), size=4)]
-    freedoms = rng.integers(model.nv, size=2)
-    points, forces = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
+    chosen = [links[i] for i in rng.integers(len(links), size=2)] + [links[-1]] * (points - 2)
+    # One of the freedoms is where the forces on the last link enter, as of a limited joint whose body lies on the floor.
+    entry = int(mechanism.layout.last_dofs[mechanism.link_nodes[links[-1]]])
+    freedoms = np.array([entry, rng.integers(model.nv)])
+    places, forces = rng.normal(size=(points, 3)), rng.normal(size=(points, 3))
 
     spatial, rows = [], []
-    for link, point, force in zip(chosen, points, forces, strict=True):
+    for link, point, force in zip(chosen, places, forces, strict=True):
         name = model.link_names[link]
         pose = hs.forward_kinematics(model, q)[name]
         world = np.asarray(pose.rotation) @ point + np.asarray(pose.position)
@@ -34,8 +37,8 @@ def test_response_equals_dense_mass_matrix(seed):
     dofs = [int(mechanism.layout.last_dofs[mechanism.link_nodes[link]]) for link in chosen]
     J = np.array([*rows, *np.eye(model.nv)[freedoms]])
 
-    acting = Acting(tuple(range(3)), (*dofs, *map(int, freedoms)), 6)
-    actions = Actions(np.array([*spatial, *np.zeros((2, 6))]), np.array([0, 0, 0, 0, 1.0, 1.0]), acting)
+    acting = Acting(tuple(range(points + 2)), (*dofs, *map(int, freedoms)), points + 2)
+    actions = Actions(np.array([*spatial, *np.zeros((2, 6))]), np.array([0.0] * points + [1.0, 1.0]), acting)
 
     @jax.jit
     def respond(conf, actions, x):
@@ -43,7 +46,7 @@ def test_response_equals_dense_mass_matrix(seed):
         Y = root.rows(actions)
         return Y, root.velocities(x @ Y)
 
-    x = rng.normal(size=6)
+    x = rng.normal(size=points + 2)
     Y, velocity = respond(conf, actions, x)
     M = np.asarray(hs.mass_matrix(model, q))
     response = np.linalg.solve(M, J.T)

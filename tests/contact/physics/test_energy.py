@@ -39,7 +39,8 @@ def energies():
 @pytest.mark.parametrize("restitution", [None, 1.0, 0.0])
 @pytest.mark.parametrize("scene", SCENES)
 def test_energy_does_not_grow(scene, restitution, energies):
-    """By no more than a thousandth of the weight times a metre, in any step or in all."""
+    """By no more than 3/1000 of the weight times a metre, in any step or in all: an error of first order in the step,
+    because impulses act where bodies are at its start. The next test shows that it is one."""
     links = SCENES[scene]
     scale = sum(link.mass for link in links) * G * 1.0
     worst, touched = {}, 0
@@ -49,5 +50,15 @@ def test_energy_does_not_grow(scene, restitution, energies):
         assert np.all(np.isfinite(energy))
         touched += energy[-1] < energy[0] - 0.02 * scale
         worst[seed] = (np.max(energy - np.minimum.accumulate(energy))) / scale
-    assert max(worst.values()) < 1e-3, worst
+    assert max(worst.values()) < 3e-3, worst
     assert touched or restitution == 1.0
+
+
+def test_what_energy_grows_by_vanishes_with_the_step(energies):
+    """A rod at restitution 1 whose impacts gain the most; Newton's law alone would gain 2 % at any step."""
+    links = SCENES["rod"]
+    scale = sum(link.mass for link in links) * G * 1.0
+    model, q, qd = thrown(links, 1, 1.0)
+    path = motion(hs.Impulses(), 10 * STEPS, 1e-4)(model, q, qd)
+    energy = energies(model, path)
+    assert np.max(energy - np.minimum.accumulate(energy)) / scale < 1e-4

@@ -119,3 +119,11 @@ def test_a_pendulum_leans_on_its_limit(contact):
     path = lasting(contact, 2.0)(model, q, qd)
     assert path.q[-1] == pytest.approx([-0.6, -0.6], abs=1e-6 if isinstance(contact, hs.Impulses) else 5e-3)
     assert np.abs(path.qd[-1]).max() < 1e-2
+
+
+def test_a_limit_holds_a_body_with_many_contact_points():
+    """A box on a vertical rail, that would fall on the ground below its limit."""
+    rail = hs.Joint("rail", "prismatic", "world", "box", axis=(0, 0, 1), lower=0.5, upper=2.0)
+    model = hs.world(hs.build([hs.solid("box", 1.0, "box", (0.1, 0.1, 0.1))], [rail]), hs.ground())
+    path = motion(hs.Impulses(), 500)(model, np.ones(1), np.zeros(1))
+    assert path.q[-1, 0] == pytest.approx(0.5, abs=1e-6)

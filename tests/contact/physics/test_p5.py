@@ -129,5 +129,6 @@ def test_the_independent_implementation_has_the_value_of_tds():
 def test_gradient(derivative, tolerance):
     contact = hs.Impulses(50, 0.0, hs.Pyramid(), derivative, "velocities", before_forces=True)
     value, gradient = hs.native.value_and_grad(lambda v, m: cost(m, v, 5000, contact))(SPEEDS, five_links())
-    assert float(value) == pytest.approx(0.00856907588979, rel=1e-9)
+    # The derivative of converged impulses goes with a solver that stops where nothing changes, beyond 50 sweeps.
+    assert float(value) == pytest.approx(0.00856907588979, rel=1e-9 if derivative == "sweeps" else 1e-6)
     assert gradient == pytest.approx(GRADIENT, abs=tolerance)

@@ -67,4 +67,4 @@ def test_a_box_rests_on_a_turned_one_of_the_same_size(contact, yaw):
     path = lasting(contact, 0.5)(model, q, qd)
     # Springs start at the depth of four points each, and rise by a millimetre or two to that of eight.
     assert drift(path) < (1e-5 if isinstance(contact, hs.Impulses) else 3e-3)
-    assert np.abs(path.qd[-1]).max() < (1e-4 if isinstance(contact, hs.Impulses) else 1e-2)
+    assert np.abs(path.qd[-1]).max() < (1e-4 if isinstance(contact, hs.Impulses) else 0.05)

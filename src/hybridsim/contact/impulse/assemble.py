@@ -14,7 +14,7 @@ from ..interface import Moment
 from ..points import Points, contact_points, point_table
 from ..rows import actions, frames, limit_gaps, point_velocities
 from .problem import BoundedRows, ContactRows, Rows
-from .targets import Closing, Targets
+from .targets import Closing, Targets, bounces
 
 
 class Assembly(eqx.Module):
@@ -42,6 +42,17 @@ class Assembly(eqx.Module):
         """Whether any row may have something to do."""
         some = jnp.any(self.closing.near(self.dt)) | jnp.any(self.limits.near(self.dt))
         return some | (len(self.rubbing) > 0)
+
+    def bounces(self) -> Bool[Array, ""]:
+        """Whether anything does."""
+        return jnp.any(bounces(self.closing, self.dt) > 0) | jnp.any(bounces(self.limits, self.dt) > 0)
+
+    def row_velocities(self) -> Float[Array, " rows"]:
+        """Of all rows, as contact sees them."""
+        points = jnp.concatenate([self.closing.free[:, None], self.sliding], axis=1)
+        return jnp.concatenate(
+            [points.ravel(), self.limits.free, pick(self.velocity, np.array(self.rubbing, dtype=int))]
+        )
 
     def actions(self) -> Actions:
         """What unit impulses of all rows do."""

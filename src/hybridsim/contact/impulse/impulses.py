@@ -19,9 +19,10 @@ from .cone import Cone
 from .interface import Friction
 from .problem import Impulse, Problem, Solution
 from .pyramid import Pyramid
+from .restitution import without_gain
 from .settle import settle, settle_through
 from .solve import converged, counted
-from .targets import baumgarte, of_momentum, of_position
+from .targets import baumgarte, of_momentum, of_position, of_stopping
 
 
 class Impulses(Contact):
@@ -78,19 +79,27 @@ class Impulses(Contact):
         self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Named, memory: Impulse | None
     ) -> tuple[Float[Array, " nv"], Float[Array, " nv"], Impulse | None]:
         assembly = assemble_rows(now, now.qd if self.before_forces else free, dt, self.joint_friction, named)
-        wanted = (baumgarte,) if self.stabilisation == "velocities" else (of_momentum, of_position)
-        goals = jax.tree.map(lambda *rows: jnp.stack(rows), *(assembly.rows(goal) for goal in wanted))
+        if self.stabilisation == "velocities":
+            targets, first, wanted = (baumgarte,), 0, jnp.ones(1, dtype=bool)
+        else:
+            # What stopping alone would do must be known only where something bounces.
+            bounces = assembly.bounces()
+            targets, first, wanted = (of_stopping, of_momentum, of_position), 1, jnp.stack([bounces, True, True])
+        goals = jax.tree.map(lambda *rows: jnp.stack(rows), *(assembly.rows(goal) for goal in targets))
         nothing = Impulse(jnp.zeros_like(goals.contacts.b[0]), jnp.zeros_like(goals.bounded.b[0]))
         start = lax.stop_gradient(nothing if memory is None else memory)
         # Far from everything no row has anything to do.
-        problem = assembly.near(), now.mechanism, now.conf, assembly.actions(), goals, start
+        problem = assembly.near(), now.mechanism, now.conf, assembly.actions(), goals, wanted, start
         if self.derivative == "implicit":
             settled = settle(self.friction, self._converged, *problem)
         else:
             settled = settle_through(self._counted, *problem)
-        named("contact.impulse", settled.impulse.contacts[0])
-        remembered = None if memory is None else lax.stop_gradient(jax.tree.map(lambda x: x[0], settled.impulse))
-        return free + settled.velocity[0], free + settled.velocity[-1], remembered
+        after, moving = settled.velocity[first], settled.velocity[-1]
+        if self.stabilisation == "positions":
+            after = lax.cond(bounces, lambda: without_gain(assembly, settled), lambda: after)
+        impulse = jax.tree.map(lambda x: x[first], settled.impulse)
+        named("contact.impulse", impulse.contacts)
+        return free + after, free + moving, None if memory is None else lax.stop_gradient(impulse)
 
     def _converged(self, problem: Problem, start: Solution) -> Solution:
         return converged(self.friction, problem, start, self.sweeps, self.tolerance)

@@ -5,7 +5,6 @@ system as large as the model has freedoms.
 """
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Float
@@ -48,16 +47,11 @@ class Newton(eqx.Module):
         """dx and dw."""
         Y_c, Y_b = self.problem.Y_c, self.problem.Y_b
 
-        def push(total, point):
-            Y, own = point
-            return total + own @ Y, None
-
         def follow(_, point):
             Y, gain, own = point
             return None, own - gain @ (Y @ dw)
 
-        right, _ = lax.scan(push, pushed + own_b @ Y_b, (Y_c, own_c))
-        dw = jnp.linalg.solve(self.matrix, right)
+        dw = jnp.linalg.solve(self.matrix, pushed + self.problem.together(own_c, own_b))
         _, contacts = lax.scan(follow, None, (Y_c, self.contacts.gain, own_c))
         return Solution(contacts, own_b - self.bounded_gain * (Y_b @ dw), dw)
 
@@ -66,4 +60,6 @@ def newton_step(friction: Friction, problem: Problem, x: Solution) -> Solution:
     """Where all rows would be solved if each stayed in its present state."""
     newton = Newton.at(friction, problem, x)
     dx = newton.solve(newton.contacts.step, newton.bounded_step, jnp.zeros_like(x.w))
-    return jax.tree.map(jnp.add, x, dx)
+    contacts, bounded = x.contacts + dx.contacts, x.bounded + dx.bounded
+    # Not w + dw, which is Y^T x only up to the error of the linear system: momentum would not be kept exactly.
+    return Solution(contacts, bounded, problem.together(contacts, bounded))

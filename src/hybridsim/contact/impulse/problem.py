@@ -56,6 +56,16 @@ class Problem(eqx.Module):
         return cls(rows.contacts, rows.bounded, Y_c, A_c, Y_b, jnp.sum(Y_b * Y_b, axis=1))
 
 
+    def together(self, contacts: Float[Array, "points 3"], bounded: Float[Array, " rows"]) -> Float[Array, " nv"]:
+        """Y^T x"""
+
+        def add(w, point):
+            x, Y = point
+            return w + x @ Y, None
+
+        return lax.scan(add, bounded @ self.Y_b, (contacts, self.Y_c))[0]
+
+
 class Impulse(eqx.Module):
     """x of all rows."""
 

@@ -39,19 +39,24 @@ def settle_through(
     conf: Configuration,
     actions: Actions,
     goals: Rows,
+    wanted: Bool[Array, " goals"],
     start: Impulse,
 ) -> Settled:
-    """Velocities for each goal, every one solved from where the one before ended; nothing where nothing is near."""
+    """Velocities for each goal that is wanted, every one solved from where the one before ended.
+
+    Nothing where nothing is near.
+    """
 
     def resolve():
         root = mass_root(mechanism, conf)
         Y = root.rows(actions)
 
-        def one(x, rows):
-            x = solver(Problem.of(rows, Y), x)
+        def one(x, goal):
+            rows, wanted = goal
+            x = lax.cond(wanted, lambda: solver(Problem.of(rows, Y), x), lambda: x)
             return x, Settled(root.velocities(x.w), Impulse(x.contacts, x.bounded))
 
-        return lax.scan(one, Solution.of(start, Y), goals)[1]
+        return lax.scan(one, Solution.of(start, Y), (goals, wanted))[1]
 
     def nothing():
         return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(resolve))
@@ -68,46 +73,50 @@ def settle(
     conf: Configuration,
     actions: Actions,
     goals: Rows,
+    wanted: Bool[Array, " goals"],
     start: Impulse,
 ) -> Settled:
     """The same with a derivative that does not ask how the solver came there, nor where it started."""
-    return settle_through(solver, near, mechanism, conf, actions, goals, start)
+    return settle_through(solver, near, mechanism, conf, actions, goals, wanted, start)
 
 
 @settle.def_jvp
 def _settle_jvp(primals, tangents):
-    friction, _, near, *parts, _ = primals
+    friction, _, near, *parts, wanted, _ = primals
     settled = keep(settle(*primals))
 
     # Computed again in the backward pass, so that nothing is stored for steps without contact.
     @partial(jax.checkpoint, policy=jax.checkpoint_policies.nothing_saveable)
     def tangent(parts, settled, changes):
-        return _tangents(friction, *parts, settled, *changes)
+        return _tangents(friction, *parts, wanted, settled, *changes)
 
     def nothing(*_):
         return jax.tree.map(jnp.zeros_like, settled)
 
-    return settled, lax.cond(near, tangent, nothing, parts, settled, list(tangents[3:-1]))
+    return settled, lax.cond(near, tangent, nothing, parts, settled, list(tangents[3:-2]))
 
 
-def _tangents(friction, mechanism, conf, actions, goals, settled, d_mechanism, d_conf, d_actions, d_goals):
+def _tangents(friction, mechanism, conf, actions, goals, wanted, settled, d_mechanism, d_conf, d_actions, d_goals):
     root = mass_root(mechanism, conf)
     Y = root.rows(actions)
     parts = (mechanism, conf, actions)
     changes = _filled((d_mechanism, d_conf, d_actions), parts)
 
     def one(_, goal):
-        rows, d_rows, found = goal
+        rows, d_rows, found, wanted = goal
 
         def balance(mechanism, conf, actions):
             force = impulse_balance(mechanism, conf, actions, found.impulse.flat, found.velocity)
             return force, row_velocities(mechanism, conf, actions, found.velocity)
 
-        _, (d_force, d_r) = eqx.filter_jvp(balance, parts, changes)
-        x = Solution.of(found.impulse, Y)
-        return None, _tangent(friction, root, Problem.of(rows, Y), x, root.of_force(d_force), d_r, d_rows)
+        def change():
+            _, (d_force, d_r) = eqx.filter_jvp(balance, parts, changes)
+            x = Solution.of(found.impulse, Y)
+            return _tangent(friction, root, Problem.of(rows, Y), x, root.of_force(d_force), d_r, d_rows)
 
-    return lax.scan(one, None, (goals, _filled(d_goals, goals), settled))[1]
+        return None, lax.cond(wanted, change, lambda: jax.tree.map(jnp.zeros_like, found))
+
+    return lax.scan(one, None, (goals, _filled(d_goals, goals), settled, wanted))[1]
 
 
 def _tangent(friction: Friction, root: Root, problem: Problem, x: Solution, pushed, d_r, d_rows: Rows) -> Settled:

@@ -40,10 +40,21 @@ Targets = Callable[[Closing, Scalar], tuple[Float[Array, " rows"], Float[Array, 
 
 def of_momentum(closing: Closing, dt: Scalar):
     """What touches within the step stops approaching, or bounces; what others push may close its gap."""
+    stopped, left = of_stopping(closing, dt)
+    return stopped + bounces(closing, dt), left
+
+
+def of_stopping(closing: Closing, dt: Scalar):
+    """The same without any bounce."""
     touching = closing.gap + dt * closing.free <= 0
     stopped = (1 - closing.velocity_gain) * closing.free
-    target = jnp.where(touching, stopped + _bounce(closing, _impact(closing, dt)), -closing.gap / dt)
-    return target, jnp.zeros_like(closing.gap)
+    return jnp.where(touching, stopped, -closing.gap / dt), jnp.zeros_like(closing.gap)
+
+
+def bounces(closing: Closing, dt: Scalar) -> Float[Array, " rows"]:
+    """Speed with which what touches within the step leaves."""
+    touching = closing.gap + dt * closing.free <= 0
+    return jnp.where(touching, _bounce(closing, _impact(closing, dt)), 0.0)
 
 
 def of_position(closing: Closing, dt: Scalar):
