@@ -42,7 +42,7 @@ BOX, BALL, CUBE = 'type="box" size=".05 .06 .04"', 'type="sphere" size=".1"', 't
 TURNED = (0.9637, 0.1482, -0.0988, 0.1976)
 BODIES = (
     Thrown("flight", BOX, (0, 0, 1, *TURNED), (1, 0.5, 0.3, 2, -1, 3)),
-    Thrown("sliding", BOX, (0, 0, 0.04, 0.98, 0, 0, 0.199), (1.2, 0.4, 0, 0, 0, 0.5), 0.3),
+    Thrown("sliding", BOX, (0, 0, 0.0398, 0.98, 0, 0, 0.199), (1.2, 0.4, 0, 0, 0, 0.5), 0.3),
     Thrown("bouncing", BALL, (0, 0, 0.105, *TURNED), (0.5, 0.2, -1.4, 1, -2, 3)),
     Thrown("thrown cube", CUBE, (0, 0, 0.09, *TURNED), (1, 0.3, -1.0, 4, -3, 2), 0.4),
 )

@@ -35,9 +35,7 @@ class Contact(eqx.Module):
         """Whether Coulomb friction of joints is left to the smooth law."""
 
     @abstractmethod
-    def forces(
-        self, now: Moment, named: Named
-    ) -> tuple[Float[Array, "nodes 6"] | None, Float[Array, " all_v"] | None]:
+    def forces(self, now: Moment, named: Named) -> tuple[Float[Array, "nodes 6"] | None, Float[Array, " all_v"] | None]:
         """On every node, about its reference point, and on every freedom; None for nothing."""
 
     @abstractmethod

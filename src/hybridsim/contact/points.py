@@ -83,7 +83,9 @@ def contact_points(now: Moment) -> Points:
 
         def placed(shapes):
             pose = jax.tree.map(lambda x: pick(x, shapes), poses)
-            return Placed(pose, pick(geometry.size, shapes), jnp.stack([jnp.asarray(geometry.points[i]) for i in shapes]))
+            return Placed(
+                pose, pick(geometry.size, shapes), jnp.stack([jnp.asarray(geometry.points[i]) for i in shapes])
+            )
 
         touch = jax.vmap(PAIRS[kinds])(placed(a), placed(b))
         found.append(jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), touch))

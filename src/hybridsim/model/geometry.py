@@ -8,7 +8,17 @@ from ..spatial import Array, Quaternion, Vector3
 SHAPES = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "points", "prism", "elliptic", "plane")
 """`points` is a convex set of points, such as the hull of a mesh; `prism` a convex polygon extruded along z, `elliptic`
 an ellipse extruded along z."""
-SIZES = {"sphere": 1, "capsule": 1, "cylinder": 2, "box": 3, "ellipsoid": 3, "points": 0, "prism": 1, "elliptic": 3, "plane": 0}
+SIZES = {
+    "sphere": 1,
+    "capsule": 1,
+    "cylinder": 2,
+    "box": 3,
+    "ellipsoid": 3,
+    "points": 0,
+    "prism": 1,
+    "elliptic": 3,
+    "plane": 0,
+}
 """How many positive sizes a shape needs; a capsule may have no length."""
 
 

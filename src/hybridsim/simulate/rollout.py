@@ -58,8 +58,9 @@ def rollout(
     """The states after 0, 1, ..., `steps` steps of length dt (None: the model's own time step).
 
     `controls` is None, an array or `Control` with one row a step, or a function of time and state. Without
-    `checkpoint` a gradient keeps all intermediate values of every step: faster, but memory grows with them.
-    Without `contact`, shapes and joint limits do not act. `check` raises `DivergedError`, naming step and joint, where a number is not finite.
+    `contact`, shapes and joint limits do not act. Without `checkpoint` a gradient keeps all intermediate values of
+    every step: faster, but memory grows with them. `check` raises `DivergedError`, naming step and joint, where a
+    number is not finite.
     """
     steps = _count(steps, controls)
     dt = model.timestep if dt is None else dt

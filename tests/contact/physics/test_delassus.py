@@ -37,7 +37,7 @@ def test_response_equals_dense_mass_matrix(seed, points):
     dofs = [int(mechanism.layout.last_dofs[mechanism.link_nodes[link]]) for link in chosen]
     J = np.array([*rows, *np.eye(model.nv)[freedoms]])
 
-    acting = Acting(tuple(range(points + 2)), (*dofs, *map(int, freedoms)), points + 2)
+    acting = Acting(tuple(range(points + 2)), (*dofs, *map(int, freedoms)), points + 2, points)
     actions = Actions(np.array([*spatial, *np.zeros((2, 6))]), np.array([0.0] * points + [1.0, 1.0]), acting)
 
     @jax.jit

@@ -37,8 +37,9 @@ def arm(**numbers):
 def test_a_cart_bounces_at_its_limits(e, way):
     model = with_limits(slider(), restitution=e)
     path = motion(hs.Impulses(), 500)(model, np.zeros(1), np.array([3.0 * way]))
-    assert path.q.min() > LOWER - 1e-9
-    assert path.q.max() < UPPER + 1e-9
+    # Softness yields 1e-6 m/s for 1 N s: 2e-9 m in the step of an impact of 2 N s.
+    assert path.q.min() > LOWER - 2.001e-9
+    assert path.q.max() < UPPER + 2.001e-9
     end = UPPER if way > 0 else LOWER
     k = np.argmax(path.qd[:, 0] != path.qd[0, 0])
     assert path.t[k] == pytest.approx(abs(end) / 3, abs=1.001e-3)

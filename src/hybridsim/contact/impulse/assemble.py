@@ -110,6 +110,4 @@ def assemble_rows(now: Moment, seen: Float[Array, " nv"], dt: Scalar, joint_fric
         *(jnp.asarray(x) for x in (numbers.restitution, numbers.position_gain, numbers.velocity_gain)),
     )
     rubbing = tuple(int(i) for i in model.topology.own_v) if joint_friction else ()
-    return Assembly(
-        now, dt, velocity, points, frame, free[:, 1:], closing, of_pair("friction"), limits, away, rubbing
-    )
+    return Assembly(now, dt, velocity, points, frame, free[:, 1:], closing, of_pair("friction"), limits, away, rubbing)

@@ -79,11 +79,11 @@ class Impulses(Contact):
         self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Named, memory: Impulse | None
     ) -> tuple[Float[Array, " nv"], Float[Array, " nv"], Impulse | None]:
         assembly = assemble_rows(now, now.qd if self.before_forces else free, dt, self.joint_friction, named)
+        bounces = assembly.bounces()
         if self.stabilisation == "velocities":
             targets, first, wanted = (baumgarte,), 0, jnp.ones(1, dtype=bool)
         else:
             # What stopping alone would do must be known only where something bounces.
-            bounces = assembly.bounces()
             targets, first, wanted = (of_stopping, of_momentum, of_position), 1, jnp.stack([bounces, True, True])
         goals = jax.tree.map(lambda *rows: jnp.stack(rows), *(assembly.rows(goal) for goal in targets))
         nothing = Impulse(jnp.zeros_like(goals.contacts.b[0]), jnp.zeros_like(goals.bounded.b[0]))

@@ -38,7 +38,9 @@ class Newton(eqx.Module):
         matrix = jnp.eye(len(x.w), dtype=x.w.dtype) + problem.Y_c.reshape(size).T @ gain_Y.reshape(size)
         if len(gain):
             # Mostly no joint is at its limit.
-            matrix = lax.cond(jnp.any(gain > 0), lambda: matrix + problem.Y_b.T @ (gain[:, None] * problem.Y_b), lambda: matrix)
+            matrix = lax.cond(
+                jnp.any(gain > 0), lambda: matrix + problem.Y_b.T @ (gain[:, None] * problem.Y_b), lambda: matrix
+            )
         return cls(problem, linear, gain, step, matrix)
 
     def solve(

@@ -55,7 +55,6 @@ class Problem(eqx.Module):
         _, A_c = lax.scan(lambda _, Y: (None, Y @ Y.T), None, Y_c)
         return cls(rows.contacts, rows.bounded, Y_c, A_c, Y_b, jnp.sum(Y_b * Y_b, axis=1))
 
-
     def together(self, contacts: Float[Array, "points 3"], bounded: Float[Array, " rows"]) -> Float[Array, " nv"]:
         """Y^T x"""
 

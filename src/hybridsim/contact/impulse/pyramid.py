@@ -2,7 +2,6 @@
 tangents, all second tangents."""
 
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from .bounded import sweep_bounded

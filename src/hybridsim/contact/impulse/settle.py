@@ -88,7 +88,7 @@ def _settle_jvp(primals, tangents):
     # Computed again in the backward pass, so that nothing is stored for steps without contact.
     @partial(jax.checkpoint, policy=jax.checkpoint_policies.nothing_saveable)
     def tangent(parts, settled, changes):
-        return _tangents(friction, *parts, wanted, settled, *changes)
+        return _tangents(friction, parts, wanted, settled, changes)
 
     def nothing(*_):
         return jax.tree.map(jnp.zeros_like, settled)
@@ -96,11 +96,13 @@ def _settle_jvp(primals, tangents):
     return settled, lax.cond(near, tangent, nothing, parts, settled, list(tangents[3:-2]))
 
 
-def _tangents(friction, mechanism, conf, actions, goals, wanted, settled, d_mechanism, d_conf, d_actions, d_goals):
+def _tangents(
+    friction: Friction, parts: list, wanted: Bool[Array, " goals"], settled: Settled, changes: list
+) -> Settled:
+    mechanism, conf, actions, goals = parts
     root = mass_root(mechanism, conf)
     Y = root.rows(actions)
-    parts = (mechanism, conf, actions)
-    changes = _filled((d_mechanism, d_conf, d_actions), parts)
+    moved, d_moved = (mechanism, conf, actions), _filled(tuple(changes[:3]), (mechanism, conf, actions))
 
     def one(_, goal):
         rows, d_rows, found, wanted = goal
@@ -110,13 +112,13 @@ def _tangents(friction, mechanism, conf, actions, goals, wanted, settled, d_mech
             return force, row_velocities(mechanism, conf, actions, found.velocity)
 
         def change():
-            _, (d_force, d_r) = eqx.filter_jvp(balance, parts, changes)
+            _, (d_force, d_r) = eqx.filter_jvp(balance, moved, d_moved)
             x = Solution.of(found.impulse, Y)
             return _tangent(friction, root, Problem.of(rows, Y), x, root.of_force(d_force), d_r, d_rows)
 
         return None, lax.cond(wanted, change, lambda: jax.tree.map(jnp.zeros_like, found))
 
-    return lax.scan(one, None, (goals, _filled(d_goals, goals), settled, wanted))[1]
+    return lax.scan(one, None, (goals, _filled(changes[3], goals), settled, wanted))[1]
 
 
 def _tangent(friction: Friction, root: Root, problem: Problem, x: Solution, pushed, d_r, d_rows: Rows) -> Settled:

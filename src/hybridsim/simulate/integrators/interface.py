@@ -10,6 +10,7 @@ from jaxtyping import Float
 from ...model import Model, State
 from ...spatial import Array, Scalar
 
+
 @dataclass(frozen=True)
 class Motion:
     """How a model moves: what integrators are made of."""
