@@ -15,6 +15,9 @@ import tyro
 jax.config.update("jax_enable_x64", True)
 
 import calls
+import contact
+import contact_gradients
+import contact_report
 import double_pendulum
 import network
 import one_thread
@@ -22,11 +25,13 @@ import optional_rivals
 import rollouts
 import rollouts_report
 import startup
+from contact_scenes import scenes
 from measure import Effort
 from mechanisms import mechanisms
 from tables import machine, targets_table, versions
 
 QUICK = ("chain of 2", "quadruped, 18 dof")
+QUICK_SCENES = ("thrown cube", "pendulum of 5 on a floor (P5)")
 
 
 def main(
@@ -75,12 +80,20 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
     alone = {
         name: step(f"{name}: gradient, one thread", lambda n=name: one_thread.run(n, steps, effort)) for name in chosen
     }
+    touching = [
+        step(f"{s.name}: contact", lambda s=s: contact.run(s, effort, *((8, 500) if quick else ())))
+        for s in scenes()
+        if not quick or s.name in QUICK_SCENES
+    ]
+    toss = step("gradient of a toss", lambda: contact_gradients.toss(effort))
+    p5 = step("gradient of P5", lambda: contact_gradients.p5(effort))
     targets = [
         *rollouts_report.targets(rolled, alone),
         *double_pendulum.targets(pendulum),
         *network.targets(networks),
         *startup.targets(started, traced),
         *calls.targets(little),
+        *contact_report.targets(touching, toss, p5),
     ]
     parts = [
         "# Benchmark results",
@@ -89,7 +102,7 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
         f"- {versions()}\n"
         f"- float64, CPU. Run times are medians of {effort.rounds} rounds; a round measures all engines one after the other and "
         'takes the fastest of many batches of calls, of at least three. "Times faster" is the median of the rounds\' ratios.\n'
-        "- All engines are given the same mechanism, without contacts, and step by semi-implicit Euler. native: "
+        "- All engines are given the same mechanism, without contacts but in the sections on contact, and step by semi-implicit Euler. native: "
         "`hs.native.jit`; `jax.jit`: the same function of the same arguments.",
         *(["A quick run: the numbers mean little."] if quick else []),
         *optional_rivals.notes(),
@@ -100,6 +113,7 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
         *double_pendulum.sections(pendulum),
         *network.sections(networks),
         *calls.sections(accelerations, little),
+        *contact_report.sections(touching, toss, p5),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -82,7 +82,8 @@ def _rollout(model, state, controls, dt, steps, integrator, contact, checkpoint,
         state = advance(model, mechanism, state, control, dt, integrator, contact, named)
         return state, (state.q, state.qd)
 
-    first = state if contact is None else State(state.q, state.qd, contact.memory(model))
+    impulsive = contact is not None and contact.acts_on_velocities(model)
+    first = State(state.q, state.qd, contact.memory(model) if impulsive else None)
     body = jax.checkpoint(one_step, prevent_cse=False, policy=_KEEP) if checkpoint else one_step
     _, states = jax.lax.scan(body, first, (times[:-1], None if policy else controls), length=steps)
     q, qd = (jnp.concatenate([start[None], rest]) for start, rest in zip(state, states, strict=True))
