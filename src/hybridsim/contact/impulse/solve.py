@@ -1,46 +1,65 @@
 """Sweeps until a problem is solved."""
 
+import equinox as eqx
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 
 from ...spatial import Array
 from .interface import Friction
 from .newton import newton_step
 from .problem import Problem, Solution
 
-# Sweeps after a Newton step that did not help.
+# Sweeps after Newton steps that did not help, and how many steps in a row may not.
 FEW = 4
+PATIENCE = 2
+# Where sweeps go on changing w by the same little amount, they only move loads between contacts that share them.
+STAGNANT = 1e-7
+
+
+class _Search(eqx.Module):
+    sweeps: Int[Array, ""]
+    x: Solution
+    change: Float[Array, ""]
+    """Of w, by the last sweep."""
+    patience: Int[Array, ""]
+    stagnant: Bool[Array, ""]
 
 
 def converged(friction: Friction, problem: Problem, start: Solution, sweeps: int, tolerance: float) -> Solution:
     """At most `sweeps` sweeps, fewer where one changes w by less than `tolerance` beside its size.
 
     Sweeps find out which contacts stick, slip or open, but converge slowly where contacts depend on each other, as under
-    a box. There a Newton step leads to the end at once. So one is tried first, and again after every few sweeps; it is
-    taken if a sweep then changes less than the last one did.
+    a box. There a Newton step leads to the end at once. So Newton steps are tried, each followed by a sweep; if several
+    in a row do not make that sweep change less, plain sweeps go on for a while.
     """
 
-    def unfinished(carry):
-        k, x, change = carry
-        return (k < sweeps) & (change > tolerance * jnp.max(jnp.abs(x.w)))
+    def unfinished(s: _Search):
+        return (s.sweeps < sweeps) & (s.change > tolerance * jnp.max(jnp.abs(s.x.w))) & ~s.stagnant
 
-    def once(carry):
-        k, x, change = carry
-        jumped, change_after = swept(newton_step(friction, problem, x))
+    def once(s: _Search) -> _Search:
+        jumped, change = swept(newton_step(friction, problem, s.x))
+        better = change < s.change
 
-        def go_on():
-            plain, last = lax.scan(lambda x, _: swept(x), x, None, length=FEW)
-            return k + 1 + FEW, plain, last[-1]
+        def jump():
+            patience = jnp.where(better, PATIENCE, s.patience - 1)
+            return _Search(s.sweeps + 1, jumped, change, patience, s.stagnant)
 
-        return lax.cond(change_after < change, lambda: (k + 1, jumped, change_after), go_on)
+        def sweep_on():
+            x, changes = lax.scan(lambda x, _: swept(x), s.x, None, length=FEW)
+            little = changes[-1] < STAGNANT * jnp.max(jnp.abs(x.w))
+            stagnant = little & (changes[-1] > 0.8 * changes[0])
+            return _Search(s.sweeps + 1 + FEW, x, changes[-1], jnp.int32(PATIENCE), stagnant)
+
+        return lax.cond(better | (s.patience > 0), jump, sweep_on)
 
     def swept(x: Solution) -> tuple[Solution, Float[Array, ""]]:
         new = friction.sweep(problem, x)
         return new, jnp.max(jnp.abs(new.w - x.w))
 
-    first = (jnp.int32(0), start, jnp.asarray(jnp.inf, dtype=start.w.dtype))
-    return lax.while_loop(unfinished, once, first)[1]
+    infinite = jnp.asarray(jnp.inf, dtype=start.w.dtype)
+    first = _Search(jnp.int32(0), start, infinite, jnp.int32(PATIENCE), jnp.asarray(False))
+    return lax.while_loop(unfinished, once, first).x
 
 
 def counted(friction: Friction, problem: Problem, start: Solution, sweeps: int) -> Solution:
