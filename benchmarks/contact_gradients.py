@@ -1,6 +1,6 @@
 """Gradients through contact: of a tossed cube, and of the papers' five links on a floor (P5) beside TDS."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import jax.numpy as jnp
@@ -55,9 +55,8 @@ def toss(effort: Effort) -> Toss:
     return Toss(wait, in_rounds(calls, effort))
 
 
-def p5(effort: Effort) -> dict[str, P5]:
-    """By derivative."""
-    return {how: _p5(contact, effort) for how, contact in DERIVATIVES.items()}
+def p5(effort: Effort, derivatives: Iterable[str] = tuple(DERIVATIVES)) -> dict[str, P5]:
+    return {how: _p5(DERIVATIVES[how], effort) for how in derivatives}
 
 
 def mean_angle(contact: hs.Impulses) -> Callable:

@@ -1,6 +1,6 @@
 """What the scenes with contact showed, as tables and targets."""
 
-from contact import BATCH_ROUNDS, SPREAD, SPRINGS, Result
+from contact_rollouts import BATCH_ROUNDS, SPREAD, SPRINGS, Result
 from contact_gradients import P5, TDS_BEST, TDS_GRADIENT, TDS_VALUE, TOSS, Toss
 from measure import Wait
 from tables import Target, at_least, at_most, duration, sum_of, table
@@ -17,7 +17,8 @@ def sections(results: list[Result], toss: Toss, p5: dict[str, P5]) -> list[str]:
         "pyramidal cone; its contact is softer, so motions are alike, not equal. Both on one thread. Many states: "
         f"{results[0].states}, whose velocities differ by up to {SPREAD:g}, by `native.batch` and `mujoco.rollout`; at most "
         f"{max(r.batch_steps for r in results)} steps and {BATCH_ROUNDS} rounds. Springs: `hs.Springs()` in steps of "
-        f"{SPRINGS * 1e3:g} ms, as with 1 ms the cube trembles. Compile: trace + lower and emit + LLVM [s], for one state; trotting is the same program as standing, found on disk.",
+        f"{SPRINGS * 1e3:g} ms, as with 1 ms the cube trembles. Compile: trace + lower and emit + LLVM [s], for one state; "
+        "trotting is the same program as standing, found on disk.",
         *([f"**Not finite: {', '.join(broken)}.**"] if broken else []),
         table(
             ["", "dof", "dt", "native", "MuJoCo", "times faster", *_MANY, "springs", "compile"],
@@ -37,7 +38,10 @@ def sections(results: list[Result], toss: Toss, p5: dict[str, P5]) -> list[str]:
         table(
             ["", "time", "compile", "value", *(f"by velocity {i}" for i in range(1, 6))],
             [
-                *([f"native, {how}", duration(r.timings.time("native")), _sum(r.wait), *_digits(r)] for how, r in p5.items()),
+                *(
+                    [f"native, {how}", duration(r.timings.time("native")), _sum(r.wait), *_digits(r)]
+                    for how, r in p5.items()
+                ),
                 ["TDS", duration(TDS_BEST), "-", f"{TDS_VALUE:.10f}", *(f"{x:.10f}" for x in TDS_GRADIENT)],
             ],
         ),

@@ -148,23 +148,36 @@ class Emitter(ValueEmitter):
             write(f"  %v{result} = phi {self.type(result)} {pairs}")
 
     def masked_branch(self, item: Branch) -> None:
-        """Every branch for all lanes, then for each lane the results of its own."""
-        outer, chosen = self.mask, []
-        for k, region in enumerate(item.regions):
+        """Every branch that some lane takes, for all lanes, then for each lane the results of its own."""
+        outer, chosen, results = self.mask, [], []
+        wanted = [(n, result) for n, result in enumerate(item.results) if result in self.facts.live]
+        for k, (region, outputs) in enumerate(zip(item.regions, item.outputs, strict=True)):
             mine = self.define(
                 "<L x i1>", f"icmp eq <L x i64> {self.ref(item.selector)}, {self.splat_constant('i64', str(k))}"
             )
             self.mask = mine if outer is None else self.define("<L x i1>", f"and <L x i1> {mine}, {outer}")
+            body, end, before = self.label(), self.label(), self.block
+            self.lines.append(f"  br i1 {self.any(self.mask)}, label %{body}, label %{end}")
+            self.start(body)
             self.region(region)
+            values = [self.ref(outputs[n], result) for n, result in wanted]
+            after = self.block
+            self.lines.append(f"  br label %{end}")
+            self.start(end)
+            types = [self.type(result) for _, result in wanted]
+            # A branch that no lane takes has results that no lane reads.
+            results.append(
+                [
+                    self.define(T, f"phi {T} [ {value}, %{after} ], [ zeroinitializer, %{before} ]")
+                    for T, value in zip(types, values, strict=True)
+                ]
+            )
             chosen.append(mine)
         self.mask = outer
-        for n, result in enumerate(item.results):
-            if result not in self.facts.live:
-                continue
-            T = self.type(result)
-            value = self.ref(item.outputs[-1][n], result)
-            for mine, outputs in reversed(list(zip(chosen[:-1], item.outputs[:-1], strict=True))):
-                value = self.define(T, f"select <L x i1> {mine}, {T} {self.ref(outputs[n], result)}, {T} {value}")
+        for i, (_, result) in enumerate(wanted):
+            T, value = self.type(result), results[-1][i]
+            for mine, found in reversed(list(zip(chosen[:-1], results[:-1], strict=True))):
+                value = self.define(T, f"select <L x i1> {mine}, {T} {found[i]}, {T} {value}")
             self.rename_text[result] = value
 
     def is_read(self, buffer: Buffer) -> bool:
