@@ -1,7 +1,7 @@
 """What the scenes with contact showed, as tables and targets."""
 
-from contact_rollouts import BATCH_ROUNDS, SPREAD, SPRINGS, Result
 from contact_gradients import P5, TDS_BEST, TDS_GRADIENT, TDS_VALUE, TOSS, Toss
+from contact_rollouts import BATCH_ROUNDS, SPREAD, SPRINGS, Result
 from measure import Wait
 from tables import Target, at_least, at_most, duration, sum_of, table
 

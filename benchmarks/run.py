@@ -15,9 +15,9 @@ import tyro
 jax.config.update("jax_enable_x64", True)
 
 import calls
-import contact_rollouts
 import contact_gradients
 import contact_report
+import contact_rollouts
 import double_pendulum
 import network
 import one_thread

@@ -1,6 +1,7 @@
 """The scenes with contact: we read what MuJoCo reads, and they do in MuJoCo what their names say."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import mujoco
@@ -14,14 +15,17 @@ FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 SCENES = ["thrown_cube", "pendulum_on_floor", "ant", "standing_quadruped", "trotting_quadruped"]
 
 
-@pytest.fixture(scope="module")
-def contact_scenes():
+def benchmark_module(name):
     sys.path.insert(0, str(FOLDER))
     try:
-        import contact_scenes
+        return import_module(name)
     finally:
         sys.path.remove(str(FOLDER))
-    return contact_scenes
+
+
+@pytest.fixture(scope="module")
+def contact_scenes():
+    return benchmark_module("contact_scenes")
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -68,3 +72,22 @@ def test_pendulum_is_that_of_the_papers(contact_scenes):
     early, late = (contact_scenes.pendulum_on_floor(steps=steps).contacts()[0] for steps in (505, 520))
     assert early == 0
     assert late > 0
+
+
+def test_pendulum_has_the_value_of_tds(contact_scenes):
+    """With the papers' contact, all steps: so the gradient that is measured is that of TDS."""
+    gradients = benchmark_module("contact_gradients")
+    mean = gradients.mean_angle(hs.Impulses.tds(50))
+    assert float(hs.native.jit(mean)(contact_scenes.pendulum_on_floor().qd)) == pytest.approx(
+        gradients.TDS_VALUE, rel=1e-10
+    )
+
+
+@pytest.mark.slow
+def test_quadruped_trots_by_our_contact_too(contact_scenes):
+    rollouts = benchmark_module("contact_rollouts")
+    scene = contact_scenes.trotting_quadruped()
+    positions = rollouts.positions(scene.load(), scene.dt, scene.steps, hs.Impulses())
+    q = np.asarray(hs.native.jit(positions, optimise=0)(scene.q, scene.qd, scene.controls))
+    assert q[:, 2].min() > 0.25
+    assert q[-1, 0] > 0.3
