@@ -1,6 +1,7 @@
 """Sweeps until a problem is solved."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Bool, Float, Int
@@ -20,8 +21,10 @@ STAGNANT = 1e-7
 class _Search(eqx.Module):
     sweeps: Int[Array, ""]
     x: Solution
+    """Where the next Newton step starts."""
+    best: Solution
     change: Float[Array, ""]
-    """Of w, by the last sweep."""
+    """Of w, by the sweep that led to the best."""
     patience: Int[Array, ""]
     stagnant: Bool[Array, ""]
 
@@ -31,25 +34,26 @@ def converged(friction: Friction, problem: Problem, start: Solution, sweeps: int
 
     Sweeps find out which contacts stick, slip or open, but converge slowly where contacts depend on each other, as under
     a box. There a Newton step leads to the end at once. So Newton steps are tried, each followed by a sweep; if several
-    in a row do not make that sweep change less, plain sweeps go on for a while.
+    in a row do not make that sweep change less, plain sweeps go on for a while from the best.
     """
 
     def unfinished(s: _Search):
-        return (s.sweeps < sweeps) & (s.change > tolerance * jnp.max(jnp.abs(s.x.w))) & ~s.stagnant
+        return (s.sweeps < sweeps) & (s.change > tolerance * jnp.max(jnp.abs(s.best.w))) & ~s.stagnant
 
     def once(s: _Search) -> _Search:
         jumped, change = swept(newton_step(friction, problem, s.x))
-        better = change < s.change
+        better = change < 0.5 * s.change
 
         def jump():
+            best = jax.tree.map(lambda new, old: jnp.where(better, new, old), jumped, s.best)
             patience = jnp.where(better, PATIENCE, s.patience - 1)
-            return _Search(s.sweeps + 1, jumped, change, patience, s.stagnant)
+            return _Search(s.sweeps + 1, jumped, best, jnp.where(better, change, s.change), patience, s.stagnant)
 
         def sweep_on():
-            x, changes = lax.scan(lambda x, _: swept(x), s.x, None, length=FEW)
+            x, changes = lax.scan(lambda x, _: swept(x), s.best, None, length=FEW)
             little = changes[-1] < STAGNANT * jnp.max(jnp.abs(x.w))
             stagnant = little & (changes[-1] > 0.8 * changes[0])
-            return _Search(s.sweeps + 1 + FEW, x, changes[-1], jnp.int32(PATIENCE), stagnant)
+            return _Search(s.sweeps + 1 + FEW, x, x, changes[-1], jnp.int32(0), stagnant)
 
         return lax.cond(better | (s.patience > 0), jump, sweep_on)
 
@@ -57,9 +61,10 @@ def converged(friction: Friction, problem: Problem, start: Solution, sweeps: int
         new = friction.sweep(problem, x)
         return new, jnp.max(jnp.abs(new.w - x.w))
 
-    infinite = jnp.asarray(jnp.inf, dtype=start.w.dtype)
-    first = _Search(jnp.int32(0), start, infinite, jnp.int32(PATIENCE), jnp.asarray(False))
-    return lax.while_loop(unfinished, once, first).x
+    # Often the start is the solution: positions of what rests move as velocities say.
+    x, change = swept(start)
+    first = _Search(jnp.int32(1), x, x, change, jnp.int32(PATIENCE), jnp.asarray(False))
+    return lax.while_loop(unfinished, once, first).best
 
 
 def counted(friction: Friction, problem: Problem, start: Solution, sweeps: int) -> Solution:
