@@ -4,6 +4,7 @@ import equinox as eqx
 import numpy as np
 
 import hybridsim as hs
+from hybridsim.model import default_numbers
 
 
 def replaced(model: hs.Model, where, value) -> hs.Model:
@@ -97,7 +98,8 @@ class Change:
 
     def shapes(self, m):
         slippery = m.geometry.friction == 0
-        return replaced(m, lambda m: m.geometry.friction, np.where(slippery, 0, self.scaled(m.geometry.friction)))
+        m = replaced(m, lambda m: m.geometry.friction, np.where(slippery, 0, self.scaled(m.geometry.friction)))
+        return replaced(m, lambda m: m.contacts.friction, default_numbers(m)[0]["friction"])
 
 
 KINDS = [name for name in vars(Change) if not name.startswith("_") and not name.startswith("scaled")]

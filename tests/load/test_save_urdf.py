@@ -222,6 +222,13 @@ class TestLimitsOfTheFormat:
             "shape/hand/1/friction",
         ]
 
+    def test_contact_numbers_are_not_lost_in_silence(self, tmp_path):
+        model = hs.load(HARD, self_collision=False)
+        stiff = eqx.tree_at(lambda m: m.limits.restitution, model, 0.3 + model.limits.restitution)
+        assert len(model.limits.freedoms)
+        with pytest.warns(hs.ModelWarning, match="limit/.*/restitution"):
+            hs.save(stiff, tmp_path / "out.urdf", like=HARD)
+
     def test_different_numbers_for_the_freedoms_of_one_joint(self, tmp_path):
         model = hs.load(KINDS)
         same = replaced(model, lambda m: m.joints.damping, model.v_of("ball"), 0.5)

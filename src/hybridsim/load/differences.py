@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model import Geometry, Model
+from ..model import Geometry, Model, default_numbers
 
 
 class Name(NamedTuple):
@@ -41,9 +41,31 @@ def named_numbers(model: Model) -> dict[Name, np.ndarray]:
         add("joint", joint, joints, "rest spring_rest", topology.q_slices[i])
     for shape, i in primitive_rows(model.geometry, topology.link_names).items():
         add("shape", shape, model.geometry, "position quaternion size friction", i)
+    table |= _contact_numbers(model)
     for i, actuator in enumerate(model.actuators.names):
         add("actuator", actuator, model.actuators, "gain bias gear command_range force_range", i)
     return {name: np.asarray(value) for name, value in table.items()}
+
+
+def _contact_numbers(model: Model) -> dict[Name, np.ndarray]:
+    """Numbers of pairs and limits that are not those with which a loaded model starts: no file has a place for them."""
+    table, topology = {}, model.topology
+    names = model.geometry.names
+    pairs = [f"{names[a]} with {names[b]}" for a, b in model.contacts.pairs]
+    joint_of = [
+        joint for joint, s in zip(topology.joint_names, topology.v_slices, strict=True) for _ in range(s.start, s.stop)
+    ]
+    limited = [joint_of[i] for i in model.limits.freedoms]
+    started = default_numbers(model)
+    for what, owners, record, usual in (
+        ("contact", pairs, model.contacts, started[0]),
+        ("limit", limited, model.limits, started[1]),
+    ):
+        for field, values in usual.items():
+            found = np.asarray(getattr(record, field))
+            for i in np.flatnonzero(found != values.astype(found.dtype)):
+                table[Name(what, owners[i], field)] = np.asarray(found[i])
+    return table
 
 
 def primitive_rows(geometry: Geometry, link_names: tuple[str, ...]) -> dict[str, int]:

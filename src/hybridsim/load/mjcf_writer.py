@@ -39,7 +39,8 @@ class Writer:
             # An included file may say otherwise.
             return self.root.find(".//include") is None
         by_kind = {"link": self._link, "joint": self._joint, "actuator": self._actuator, "shape": self._shape}
-        return by_kind[name.what](name)
+        # Contact numbers belong to pairs, for which files have no place.
+        return name.what in by_kind and by_kind[name.what](name)
 
     def _actuator(self, name: Name) -> bool:
         i = self.called.actuators.index(name.owner)

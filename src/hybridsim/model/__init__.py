@@ -7,7 +7,7 @@ from .geometry import SHAPES, Geometry
 from .grid import contact_grid
 from .joints import KINDS, Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute, Spherical
 from .model import Actuators, Joints, Links, Model
-from .pairs import TOUCHING, with_contacts
+from .pairs import TOUCHING, default_numbers, with_contacts
 from .solids import chain, free_body, ground, solid
 from .spec import WORLD, Actuator, Geom, Joint, Link, Mimic, Spec
 from .state import State
@@ -48,6 +48,7 @@ __all__ = [
     "build_spec",
     "chain",
     "contact_grid",
+    "default_numbers",
     "free_body",
     "ground",
     "prefixed",

@@ -87,6 +87,16 @@ def contacts_of(geometry: Geometry, pairs: Sequence[tuple[int, int]]) -> Contact
     return Contacts(friction=larger, **defaults, pairs=tuple(pairs))
 
 
+def default_numbers(model: Model) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The numbers with which the model's pairs, and its limits, would start."""
+    contacts = contacts_of(model.geometry, model.contacts.pairs)
+    rows = len(model.limits.freedoms)
+    return (
+        {name: np.asarray(getattr(contacts, name)) for name in ("friction", *DEFAULTS)},
+        {name: np.full(rows, value) for name, value in LIMIT_DEFAULTS.items()},
+    )
+
+
 def default_contacts(geometry: Geometry, topology: Topology, self_collision: bool, excludes=()) -> Contacts:
     """All pairs that the collision filters allow; contact of unknown kinds of shapes is a warning."""
     pairs = filtered(geometry, topology, self_collision)

@@ -81,7 +81,9 @@ def swing(model: Model, integrator: Integrator, name: str, dt: float, seconds: f
 
     def run() -> tuple[Rollout, float]:
         begin = time.perf_counter()
-        result = jax.block_until_ready(rollout(model, state, dt=dt, steps=round(seconds / dt), integrator=integrator, contact=None))
+        result = jax.block_until_ready(
+            rollout(model, state, dt=dt, steps=round(seconds / dt), integrator=integrator, contact=None)
+        )
         return result, time.perf_counter() - begin
 
     motion, first = run()
