@@ -193,7 +193,9 @@ def both(s, a, b):
 
 
 def _pad(low, eqn, x, value):
-    aval, config = eqn.outvars[0].aval, eqn.params["padding_config"]
+    aval = eqn.outvars[0].aval
+    # JAX's own derivative of a slice gives NumPy's integers.
+    config = [tuple(map(int, axis)) for axis in eqn.params["padding_config"]]
     s, fill = low.s, low.a.at(value, ())
     if isinstance(x, Small) and size_of(aval.shape) <= SMALL:
         ids = x.ids
