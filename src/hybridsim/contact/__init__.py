@@ -2,6 +2,7 @@
 
 from .impulse import Cone, Impulses, Pyramid
 from .interface import Contact, Moment
+from .points import pairs_of_points
 from .spring import Andersson, BrownMcPhee, Coulomb, Frictionless, Hollars, HuntCrossley, Springs
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "Moment",
     "Pyramid",
     "Springs",
+    "pairs_of_points",
 ]

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from ..dynamics import Configuration, Mechanism, Velocities
 from ..model import Model
-from ..model.names import Named
+from ..model.names import Marks
 from ..spatial import Array, Scalar
 
 
@@ -35,7 +35,7 @@ class Contact(eqx.Module):
         """Whether Coulomb friction of joints is left to the smooth law."""
 
     @abstractmethod
-    def forces(self, now: Moment, named: Named) -> tuple[Float[Array, "nodes 6"] | None, Float[Array, " all_v"] | None]:
+    def forces(self, now: Moment, named: Marks) -> tuple[Float[Array, "nodes 6"] | None, Float[Array, " all_v"] | None]:
         """On every node, about its reference point, and on every freedom; None for nothing."""
 
     @abstractmethod
@@ -48,7 +48,7 @@ class Contact(eqx.Module):
 
     @abstractmethod
     def velocities(
-        self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Named, memory: Any
+        self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Marks, memory: Any
     ) -> tuple[Float[Array, " nv"], Float[Array, " nv"], Any]:
         """The velocity after the step, the one with which positions move, and what to remember for the next step.
 

@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from ..dynamics import link_poses
 from ..model import Model
+from ..model.names import Marks
 from ..spatial import Array, Transform, matrix_from_quaternion, pick
 from .detect import PAIRS, Placed, how_many
 from .interface import Moment
@@ -56,6 +57,13 @@ def count_points(model: Model) -> int:
     )
 
 
+def pairs_of_points(model: Model) -> np.ndarray:
+    """Of each point the index of its pair."""
+    geometry = model.geometry
+    sizes = tuple(len(points) for points in geometry.points)
+    return _table(model.contacts.pairs, geometry.shapes, sizes, (-1,) * len(sizes)).pairs
+
+
 @lru_cache(maxsize=64)
 def _table(pairs: tuple, shapes: tuple, sizes: tuple, nodes: tuple) -> PointTable:
     members: dict[tuple, list[int]] = {}
@@ -69,6 +77,16 @@ def _table(pairs: tuple, shapes: tuple, sizes: tuple, nodes: tuple) -> PointTabl
     owner = np.concatenate([np.zeros(0, dtype=int), *owners]).astype(int)
     of_a, of_b = (np.array([nodes[pair[i]] for pair in pairs], dtype=int)[owner] for i in (0, 1))
     return PointTable(tuple(groups), owner, of_a, of_b)
+
+
+def marked_points(now: Moment, named: Marks) -> Points:
+    """All points of all pairs, as the marks leave them."""
+    points = contact_points(now)
+    return Points(
+        named("contact.distance", points.distance),
+        named("contact.normal", points.normal),
+        named("contact.point", points.position),
+    )
 
 
 def contact_points(now: Moment) -> Points:

@@ -6,12 +6,21 @@ from .crba import mass_matrix
 from .energy import Energy, Momentum, centre_of_mass, energy, momentum
 from .jacobian import jacobian
 from .joints import configuration_rate, displacements, euler, move, project, turning
-from .kinematics import Configuration, Poses, Velocities, configuration, forward_kinematics, link_poses, velocities
+from .kinematics import (
+    Configuration,
+    Poses,
+    Velocities,
+    configuration,
+    forward_kinematics,
+    link_poses,
+    link_velocities,
+    velocities,
+)
 from .mechanism import Mechanism, assemble
 from .mimic import expand_q, expand_v, reduce_force
 from .response import Acting, Actions, Root, mass_root
 from .rnea import bias_force, inverse_dynamics
-from .wrench import Wrenches, node_forces
+from .wrench import Wrenches, link_forces, node_forces
 
 __all__ = [
     "Acting",
@@ -40,7 +49,9 @@ __all__ = [
     "impulse_balance",
     "inverse_dynamics",
     "jacobian",
+    "link_forces",
     "link_poses",
+    "link_velocities",
     "mass_matrix",
     "mass_root",
     "momentum",

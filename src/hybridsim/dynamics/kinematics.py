@@ -143,6 +143,17 @@ def link_poses(mechanism: Mechanism, conf: Configuration) -> Transform:
     )
 
 
+def link_velocities(mechanism: Mechanism, conf: Configuration, vel: Velocities) -> Float[Array, "links 6"]:
+    """Angular velocity, and linear velocity of the origin, of every link, with the world's axes."""
+    nodes = mechanism.link_nodes
+    if np.all(nodes < 0):
+        return jnp.zeros((len(nodes), 6), dtype=conf.S.dtype)
+    v = take(vel.v, np.maximum(nodes, 0))
+    lever = link_poses(mechanism, conf).position - take(conf.reference, np.maximum(nodes, 0))
+    moved = spatial(angular(v), linear(v) + cross(angular(v), lever))
+    return jnp.where((nodes < 0)[:, None], 0.0, moved) if np.any(nodes < 0) else moved
+
+
 @eqx.filter_jit
 def forward_kinematics(model: Model, q: Float[Array, " nq"]) -> Poses:
     """Pose of every link in the world."""

@@ -15,6 +15,17 @@ Wrenches = Mapping[str, Array] | Float[Array, "links 6"] | None
 """By link name, or one row a link [N m, N]."""
 
 
+def link_forces(mechanism: Mechanism, wrenches: Wrenches, dtype) -> Float[Array, "links 6"]:
+    """One row for every link; zeros where nothing is given."""
+    topology = mechanism.topology
+    if wrenches is None or isinstance(wrenches, Mapping):
+        total = jnp.zeros((len(topology.link_names), 6), dtype=dtype)
+        for name, wrench in (wrenches or {}).items():
+            total = total.at[topology.link(name)].add(jnp.asarray(wrench))
+        return total
+    return jnp.asarray(wrenches)
+
+
 def node_forces(mechanism: Mechanism, conf: Configuration, wrenches: Wrenches) -> Float[Array, "nodes 6"] | None:
     """The external force on each node, about its reference point. What acts on a fixed link has no effect."""
     if wrenches is None:

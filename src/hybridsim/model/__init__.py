@@ -1,5 +1,6 @@
 """The model: what bodies and joints there are, and every number that describes them."""
 
+from .augmentation import Augmentation
 from .build import build, build_spec
 from .contacts import Contacts, Limits
 from .errors import ModelError, ModelWarning
@@ -7,20 +8,25 @@ from .geometry import SHAPES, Geometry
 from .grid import contact_grid
 from .joints import KINDS, Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute, Spherical
 from .model import Actuators, Joints, Links, Model
+from .names import Marks, Named, Recording, as_marks, unmarked
 from .pairs import TOUCHING, default_numbers, with_contacts
 from .solids import chain, free_body, ground, solid
 from .spec import WORLD, Actuator, Geom, Joint, Link, Mimic, Spec
-from .state import State
+from .state import Memory, State
 from .topology import Topology
+from .variables import VARIABLES, Axis, Kind, Variable
 from .world import prefixed, world
 
 __all__ = [
     "KINDS",
     "SHAPES",
     "TOUCHING",
+    "VARIABLES",
     "WORLD",
     "Actuator",
     "Actuators",
+    "Augmentation",
+    "Axis",
     "Contacts",
     "Continuous",
     "Fixed",
@@ -30,20 +36,27 @@ __all__ = [
     "Joint",
     "JointKind",
     "Joints",
+    "Kind",
     "Limits",
     "Link",
     "Links",
+    "Marks",
+    "Memory",
     "Mimic",
     "Model",
     "ModelError",
     "ModelWarning",
+    "Named",
     "Planar",
     "Prismatic",
+    "Recording",
     "Revolute",
     "Spec",
     "Spherical",
     "State",
     "Topology",
+    "Variable",
+    "as_marks",
     "build",
     "build_spec",
     "chain",
@@ -53,6 +66,7 @@ __all__ = [
     "ground",
     "prefixed",
     "solid",
+    "unmarked",
     "with_contacts",
     "world",
 ]

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import validate
 from .carried import joints_without_inertia
+from .checks import NOT_NEGATIVE
 from .errors import ModelError
 from .geometry import SHAPES, Geometry
 from .inertial import link_numbers
@@ -205,10 +206,10 @@ def _stack_geometry(spec: Spec, links: list[Link], where) -> Geometry:
         validate.finite(here, f"quaternion of {geom.shape}", np.asarray(geom.quaternion, dtype=float))
         if not np.any(geom.quaternion):
             raise ModelError(f"{here}: the quaternion of a {geom.shape} is zero; no rotation is 1 0 0 0")
-        if not geom.friction >= 0:
-            raise ModelError(
-                f"{here}: the friction of a {geom.shape} is {geom.friction:g}; it cannot be negative or NaN"
-            )
+        what = f"{here}: the friction of a {geom.shape}"
+        if np.ndim(geom.friction):
+            raise ModelError(f"{what} is {geom.friction}; give one number, Coulomb's coefficient of sliding")
+        NOT_NEGATIVE.check(what, geom.friction, ModelError)
     names, used = [], set()
     for i, (_, owner, geom) in enumerate(owned):
         name = geom.name or f"{owner}/{geom.shape}"

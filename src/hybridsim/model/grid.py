@@ -2,8 +2,13 @@
 
 import numpy as np
 
+from . import validate
+from .checks import POSITIVE
 from .errors import ModelError
 from .spec import Geom, Numbers
+
+# More points than any contact problem can have: the outline is in other units than the spacing.
+MOST = 1_000_000
 
 
 def contact_grid(outline: Numbers, height: float = 0.0, spacing: float = 0.02, friction: float = 0.5) -> Geom:
@@ -11,17 +16,24 @@ def contact_grid(outline: Numbers, height: float = 0.0, spacing: float = 0.02, f
 
     The grid is centred on the polygon's bounding box. An object narrower than the spacing gets points at its middle.
     """
-    corners = np.asarray(outline, dtype=float)
-    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not np.all(np.isfinite(corners)):
-        raise ModelError(f"contact_grid: the outline has shape {corners.shape}; give at least three corners (x, y)")
-    if not spacing > 0:
-        raise ModelError(f"contact_grid: the spacing is {spacing:g} m; it must be positive")
+    corners = validate.rows("contact_grid: the outline", outline, 2, 3, "at least three corners (x, y)")
+    validate.finite("contact_grid", "the outline", corners)
+    validate.finite("contact_grid", "the height", np.asarray(height, dtype=float))
+    POSITIVE.check("contact_grid: the spacing [m]", spacing, ModelError)
     low, high = corners.min(0), corners.max(0)
     axes = [_centred(a, b, spacing) for a, b in zip(low, high, strict=True)]
+    if (count := len(axes[0]) * len(axes[1])) > MOST:
+        raise ModelError(
+            f"contact_grid: a spacing of {spacing:g} m would give {count} points; are the corners in metres? If so, take a "
+            "wider spacing"
+        )
     candidates = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
     inside = candidates[_inside(corners, candidates)]
     if len(inside) == 0:
-        raise ModelError(f"contact_grid: no point of the grid lies inside; the spacing {spacing:g} m is too wide")
+        raise ModelError(
+            "contact_grid: no point of the grid lies inside; has the outline an area? If so, the spacing of "
+            f"{spacing:g} m is too wide"
+        )
     points = np.column_stack([inside, np.full(len(inside), float(height))])
     return Geom("points", friction=friction, points=points, name="grid")
 

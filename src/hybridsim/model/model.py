@@ -5,6 +5,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..spatial import Array, Vector3
+from .augmentation import Augmentation
 from .contacts import Contacts, Limits
 from .geometry import Geometry
 from .topology import Topology
@@ -90,6 +91,8 @@ class Model(eqx.Module):
     timestep: Float[Array, ""]
     """Used where a call names none [s]."""
     topology: Topology = eqx.field(static=True)
+    augmentation: Augmentation | None = None
+    """Networks at named variables; None in a plain model."""
 
     @property
     def nq(self) -> int:

@@ -1,21 +1,87 @@
-"""Named variables: the places of the computation where a network can be put.
+"""Marks: the places of the computation where a network can be put, or a value be read.
 
-Engine code marks a variable by `tau = named("joint.force", tau)`. The default marks nothing: it returns the
-value itself, so a model without networks traces to the same program as if there were no marks.
+Engine code marks a variable by `tau = named("joint.force", tau)`. These marks do nothing: they return the value itself,
+so a model without networks traces to the same program as if there were none. `variables.py` says what the names mean.
 """
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
 
 from ..spatial import Array
 
-
-@runtime_checkable
-class Named(Protocol):
-    """What may be put at every mark."""
-
-    def __call__(self, name: str, value: Array) -> Array: ...
+Named = Callable[[str, Array], Array]
+"""value = named(name, value): what a user may put at every mark."""
 
 
-def unmarked(name: str, value: Array) -> Array:
-    """The mark that does nothing."""
-    return value
+class Marks:
+    """What engine code is given to mark its variables with, for one evaluation of the equations of motion."""
+
+    def __call__(self, name: str, value: Array) -> Array:
+        """The value with which the computation goes on: the same object, unless it is changed."""
+        return value
+
+    def wants(self, name: str) -> bool:
+        """Whether anything asks for this variable. What the step itself does not need is computed only then."""
+        return False
+
+    def offer(self, name: str, compute: Callable[[], Array]) -> None:
+        """Mark a variable that can be read but not changed, for nothing in the step uses it."""
+        if self.wants(name):
+            self(name, compute())
+
+    def again(self) -> "Marks":
+        """For a further evaluation within the same step."""
+        return self
+
+    def end(self) -> Any:
+        """What the next step is to remember."""
+        return None
+
+
+unmarked = Marks()
+"""The default."""
+
+
+class Hooked(Marks):
+    """A user's function at all marks of what the step computes anyway."""
+
+    def __init__(self, function: Named):
+        self.function = function
+
+    def __call__(self, name: str, value: Array) -> Array:
+        return self.function(name, value)
+
+
+class Recording(Marks):
+    """Other marks, whose values are kept."""
+
+    def __init__(self, marks: Marks, names: tuple[str, ...]):
+        self.marks, self.names, self.values = marks, names, {}
+
+    def __call__(self, name: str, value: Array) -> Array:
+        value = self.marks(name, value)
+        if name in self.names:
+            self.values[name] = jnp.asarray(value)
+        return value
+
+    def wants(self, name: str) -> bool:
+        return name in self.names or self.marks.wants(name)
+
+    def again(self) -> Marks:
+        return self.marks.again()
+
+    def end(self) -> Any:
+        missing = [name for name in self.names if name not in self.values]
+        if missing:
+            known = ", ".join(sorted(self.values)) or "none of those asked for"
+            raise KeyError(
+                f"this step computes no {', '.join(map(repr, missing))} that could be recorded (it does compute: {known}); "
+                "hs.names(model, contact=...) lists all variables"
+            )
+        return self.marks.end()
+
+
+def as_marks(named: Marks | Named) -> Marks:
+    return named if isinstance(named, Marks) else Hooked(named)

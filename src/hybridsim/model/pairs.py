@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .checks import AT_LEAST_ONE, FRACTION, NOT_NEGATIVE, POSITIVE
 from .contacts import Contacts, Limits
 from .errors import ModelError, ModelWarning
 from .geometry import SHAPES, Geometry
@@ -36,6 +37,14 @@ DEFAULTS = {
     "static_friction": 0.5,
     "transition_speed": 0.01,
 }
+# A gain above 1 removes more than there is. An exponent below 1 has an infinite slope at the touch.
+RANGES = {
+    "restitution": FRACTION,
+    "position_gain": FRACTION,
+    "velocity_gain": FRACTION,
+    "exponent": AT_LEAST_ONE,
+    "transition_speed": POSITIVE,
+}
 LIMIT_DEFAULTS = {
     "restitution": 0.0,
     "position_gain": 1.0,
@@ -58,7 +67,11 @@ def with_contacts(
     or, with `self_collision`, takes all pairs that the collision filters allow, those within one mechanism included.
     `numbers` are fields of `Contacts`: one number for all pairs or one for each.
     """
+    if model.augmentation is not None and (pairs is not None or self_collision):
+        raise ModelError("networks know which contacts there are; choose the pairs before they are grafted")
     geometry, topology = model.geometry, model.topology
+    if pairs is not None and self_collision:
+        raise ModelError("with_contacts: give pairs or self_collision=True, which takes all pairs, not both")
     if pairs is None and not self_collision:
         contacts = model.contacts
     else:
@@ -67,12 +80,11 @@ def with_contacts(
     for name, value in numbers.items():
         if name not in DEFAULTS and name != "friction":
             raise ModelError(f"contacts have no number {name!r}; they have friction, {', '.join(DEFAULTS)}")
+        RANGES.get(name, NOT_NEGATIVE).check(f"{name} of a contact", value, ModelError)
         size = len(contacts.pairs)
         array = jnp.asarray(value) if isinstance(value, jax.Array) else np.asarray(value, dtype=float)
         if array.shape not in ((), (size,)):
             raise ModelError(f"{name} has shape {array.shape}; give one number, or one for each of the {size} pairs")
-        if isinstance(array, np.ndarray) and not np.all(array >= 0):
-            raise ModelError(f"{name} of a contact is {value}; it cannot be negative or NaN")
         full = (jnp if isinstance(array, jax.Array) else np).broadcast_to(array, (size,))
         contacts = dataclasses.replace(contacts, **{name: full + 0.0})
     return dataclasses.replace(model, contacts=contacts)
@@ -208,11 +220,15 @@ def known(geometry: Geometry, pairs: Iterable[tuple[int, int]]) -> list[tuple[in
 def _named(geometry: Geometry, topology: Topology, patterns: Sequence[tuple[str, str]]) -> list[tuple[int, int]]:
     """Pairs of shapes whose names, or whose links' names, match."""
     pairs: list[tuple[int, int]] = []
+    if not all(isinstance(pattern, (tuple, list)) and len(pattern) == 2 for pattern in patterns):
+        raise ModelError(f'the pairs are {patterns!r}; give a list of pairs of names, such as [("*foot*", "ground")]')
     for first, second in patterns:
         some_a, some_b = _matching(geometry, topology, first), _matching(geometry, topology, second)
         found = [ordered(geometry, a, b) for a in some_a for b in some_b if geometry.links[a] != geometry.links[b]]
         if not found:
-            raise ModelError(f"contact of {first!r} with {second!r}: these are shapes of the same link")
+            raise ModelError(
+                f"contact of {first!r} with {second!r}: these are shapes of the same link; name shapes of two links"
+            )
         pairs += [pair for pair in found if pair not in pairs]
     return pairs
 
@@ -225,5 +241,6 @@ def _matching(geometry: Geometry, topology: Topology, pattern: str) -> list[int]
         if fnmatchcase(name, pattern) or fnmatchcase(owner, pattern)
     ]
     if not found:
-        raise ModelError(f"no shape or link matches {pattern!r}; the shapes are: {', '.join(geometry.names) or 'none'}")
+        shapes, links = (", ".join(dict.fromkeys(names)) or "none" for names in (geometry.names, owners))
+        raise ModelError(f"no shape, and no link with a shape, matches {pattern!r}; shapes: {shapes}; links: {links}")
     return found

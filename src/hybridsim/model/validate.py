@@ -8,7 +8,7 @@ from .errors import ModelError, ModelWarning
 from .geometry import SIZES
 from .inertial import LinkNumbers
 from .joints import JointKind
-from .spec import Geom
+from .spec import Geom, Numbers
 from .topology import Topology
 
 # Moments of inertia in files are rounded to a few digits; a thin rod has a = b + 0 within that rounding.
@@ -21,6 +21,17 @@ def finite(where: str, what: str, value: np.ndarray) -> None:
     """Every number is finite."""
     if not np.all(np.isfinite(value)):
         raise ModelError(f"{where}: {what} is {_show(value)}, which is not finite; give real numbers")
+
+
+def rows(what: str, value: Numbers | None, width: int, least: int, needed: str) -> np.ndarray:
+    """A table of numbers, as an array of at least so many rows."""
+    try:
+        table = np.zeros((0, width)) if value is None else np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} is {value}, which is no table of numbers; give {needed}") from None
+    if table.ndim != 2 or table.shape[1] != width or len(table) < least:
+        raise ModelError(f"{what} has shape {table.shape}; give {needed}")
+    return table
 
 
 def links(numbers: dict[str, LinkNumbers], strict: bool) -> None:
@@ -64,18 +75,25 @@ def shape(where: str, geom: Geom, size: np.ndarray) -> None:
         raise ModelError(f"{where}: the size of a {geom.shape} is {geom.size}; it needs {needed} positive numbers")
     if geom.shape not in ("points", "prism"):
         return
-    points = np.zeros((0, 3)) if geom.points is None else np.asarray(geom.points, dtype=float)
-    if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0:
-        raise ModelError(f"{where}: the points of a {geom.shape} have shape {points.shape}; give rows of x, y, z")
-    finite(where, f"points of {geom.shape}", points)
-    if geom.shape == "prism":
-        edges = np.roll(points, -1, axis=0) - points
-        turns = np.cross(edges, np.roll(edges, -1, axis=0))[:, 2]
-        if len(points) < 3 or np.any(points[:, 2] != 0) or not np.all(turns > 0):
-            raise ModelError(
-                f"{where}: the points of a prism are the corners of a convex polygon, counter-clockwise, with z = 0; "
-                "these are not (exchange their order, or leave out corners that are not convex)"
-            )
+    if geom.shape == "points":
+        finite(where, "points", rows(f"{where}: points", geom.points, 3, 1, "rows of x, y, z"))
+    else:
+        _polygon(where, rows(f"{where}: the corners of a prism", geom.points, 3, 3, "three or more rows of x, y, z"))
+
+
+def _polygon(where: str, corners: np.ndarray) -> None:
+    """Convex, counter-clockwise about z and in the plane z = 0."""
+    finite(where, "corners of a prism", corners)
+    needed = f"{where}: the corners of a prism must have z = 0 and make a convex polygon, counter-clockwise"
+    if np.any(outside := corners[:, 2] != 0):
+        raise ModelError(f"{needed}; there is {_show(corners[np.argmax(outside)])}: turn the shape by its quaternion")
+    before, after = corners - np.roll(corners, 1, axis=0), np.roll(corners, -1, axis=0) - corners
+    turns = np.arctan2(np.cross(before, after)[:, 2], np.sum(before * after, axis=1))
+    if not np.all(turns > 0):
+        wrong = _show(corners[np.argmin(turns)])
+        raise ModelError(f"{needed}; there is no left turn at {wrong}: exchange the order, or leave out such corners")
+    if turns.sum() > 3 * np.pi:
+        raise ModelError(f"{needed}; this one crosses itself: exchange the order")
 
 
 def joint(where: str, kind: JointKind, values: dict[str, np.ndarray]) -> None:

@@ -18,6 +18,9 @@ def world(*models: Model) -> Model:
     """All mechanisms of `models` in one model, in that order. Gravity and time step are the first's."""
     if not models:
         raise ModelError("a world needs at least one model")
+    for i, model in enumerate(models):
+        if model.augmentation is not None:
+            raise ModelError(f"model {i} of this world has networks in it; graft them onto the world instead")
     for what in ("link", "joint", "actuator"):
         seen: dict[str, int] = {}
         for i, model in enumerate(models):
@@ -46,6 +49,8 @@ def world(*models: Model) -> Model:
 
 def prefixed(model: Model, prefix: str) -> Model:
     """The same model with `prefix` before the names of all links, joints, shapes and actuators."""
+    if model.augmentation is not None:
+        raise ModelError("networks know the names of what they act on; rename the model before they are grafted")
 
     def rename(names):
         return tuple(prefix + name for name in names)

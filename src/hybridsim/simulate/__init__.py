@@ -4,18 +4,22 @@ from .control import Control
 from .forces import passive_forces
 from .integrators import ImplicitDamping, Integrator, RungeKutta4, SemiImplicitEuler
 from .rollout import DivergedError, Policy, Rollout, rollout
-from .step import acceleration, step
+from .step import acceleration, initial_state, step
+from .survey import Mark, names
 
 __all__ = [
     "Control",
     "DivergedError",
     "ImplicitDamping",
     "Integrator",
+    "Mark",
     "Policy",
     "Rollout",
     "RungeKutta4",
     "SemiImplicitEuler",
     "acceleration",
+    "initial_state",
+    "names",
     "passive_forces",
     "rollout",
     "step",

@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from ..dynamics import Mechanism, assemble, displacements, expand_q, expand_v, reduce_force
 from ..model import Model
-from ..model.names import Named, unmarked
+from ..model.names import Marks, unmarked
 from ..spatial import Array, add_at, pick
 from .control import Control
 
@@ -26,12 +26,12 @@ def joint_forces(
     q: Float[Array, " all_q"],
     qd: Float[Array, " all_v"],
     control: Control,
-    named: Named = unmarked,
+    named: Marks = unmarked,
     smooth_friction: bool = True,
 ) -> Float[Array, " nv"]:
     """Total force on each coordinate, given the coordinates of all joints."""
+    actuation = named("joint.actuation", _actuation(model, mechanism, q, qd, control, named))
     passive = named("joint.passive_force", reduce_force(mechanism, _passive(model, q, qd, smooth_friction)))
-    actuation = named("joint.actuation", _actuation(model, mechanism, q, qd, control))
     return named("joint.force", actuation + passive)
 
 
@@ -56,12 +56,17 @@ def passive_damping(model: Model, qd: Float[Array, " all_v"]) -> Float[Array, " 
 
 
 def _actuation(
-    model: Model, mechanism: Mechanism, q: Float[Array, " all_q"], qd: Float[Array, " all_v"], control: Control
+    model: Model,
+    mechanism: Mechanism,
+    q: Float[Array, " all_q"],
+    qd: Float[Array, " all_v"],
+    control: Control,
+    named: Marks,
 ) -> Float[Array, " nv"]:
     """Force of actuators and of the control's own joint forces, within the joints' effort limits."""
     total = jnp.zeros(model.nv, dtype=qd.dtype) if control.force is None else jnp.asarray(control.force)
     if model.nu:
-        total = total + reduce_force(mechanism, _actuators(model, q, qd, control))
+        total = total + reduce_force(mechanism, _actuators(model, q, qd, control, named))
     elif control.force is None:
         return total
     effort = pick(model.joints.effort, model.topology.own_v)
@@ -69,7 +74,7 @@ def _actuation(
 
 
 def _actuators(
-    model: Model, q: Float[Array, " all_q"], qd: Float[Array, " all_v"], control: Control
+    model: Model, q: Float[Array, " all_q"], qd: Float[Array, " all_v"], control: Control, named: Marks
 ) -> Float[Array, " all_v"]:
     """gear^T (gain command + bias . (1, length, velocity)). Without a command it is taken as zero."""
     actuators, topology = model.actuators, model.topology
@@ -89,5 +94,5 @@ def _actuators(
     velocity = add_at(model.nu, owner, gear * pick(qd, dofs))
     bias = actuators.bias
     force = actuators.gain * command + bias[:, 0] + bias[:, 1] * length + bias[:, 2] * velocity
-    force = jnp.clip(force, actuators.force_range[:, 0], actuators.force_range[:, 1])
+    force = named("actuator.force", jnp.clip(force, actuators.force_range[:, 0], actuators.force_range[:, 1]))
     return add_at(topology.nv_all, dofs, gear * pick(force, owner))

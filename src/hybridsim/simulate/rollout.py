@@ -1,6 +1,6 @@
 """Many steps: a scan whose gradient keeps the states and computes the rest again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import equinox as eqx
@@ -12,12 +12,13 @@ from jaxtyping import Float
 
 from ..contact import Contact, Impulses
 from ..dynamics import assemble
-from ..model import Model, State
-from ..model.names import Named, unmarked
+from ..model import Memory, Model, State
+from ..model.names import Marks, Named, Recording, unmarked
 from ..spatial import KEPT, Array, Scalar
+from .checks import check_contact
 from .control import as_control
 from .integrators import Integrator, SemiImplicitEuler
-from .step import ControlLike, StateLike, advance, as_state
+from .step import ControlLike, StateLike, advance, begin, initial_state
 
 Policy = Callable[[Scalar, State], ControlLike]
 """control = policy(time, state)"""
@@ -33,10 +34,19 @@ class Rollout(eqx.Module):
     """[s]"""
     q: Float[Array, "time nq"]
     qd: Float[Array, "time nv"]
+    values: dict[str, Array] = eqx.field(default_factory=dict)
+    """What was recorded, one row a step: values at the start of each step, so one row less than states."""
+    memory: Memory | None = None
+    """Of the last state."""
 
     def __getitem__(self, index) -> State:
-        """The state at one time or at several."""
+        """The state at one time or at several, without what networks remember."""
         return State(self.q[index], self.qd[index])
+
+    @property
+    def end(self) -> State:
+        """The last state with its memory: a rollout from here goes on as if it had never stopped."""
+        return State(self.q[-1], self.qd[-1], self.memory)
 
 
 class DivergedError(FloatingPointError):
@@ -53,41 +63,58 @@ def rollout(
     contact: Contact | None = Impulses(),
     checkpoint: bool = True,
     check: bool = False,
-    named: Named = unmarked,
+    record: Sequence[str] = (),
+    start_time: Scalar = 0.0,
+    named: Marks | Named = unmarked,
 ) -> Rollout:
     """The states after 0, 1, ..., `steps` steps of length dt (None: the model's own time step).
 
     `controls` is None, an array or `Control` with one row a step, or a function of time and state. Without
     `contact`, shapes and joint limits do not act. Without `checkpoint` a gradient keeps all intermediate values of
     every step: faster, but memory grows with them. `check` raises `DivergedError`, naming step and joint, where a
-    number is not finite.
+    number is not finite. `record` names variables (`hs.names`) to be found in the result's `values`.
     """
     steps = _count(steps, controls)
     dt = model.timestep if dt is None else dt
-    result = _rollout(model, as_state(model, state), controls, dt, steps, integrator, contact, checkpoint, named)
+    check_contact(contact, dt)
+    state = initial_state(model, state)
+    options = integrator, contact, checkpoint, tuple(record), named
+    result = _rollout(model, state, controls, dt, start_time, steps, *options)
     if check:
         _raise_if_diverged(model, result)
     return result
 
 
 @eqx.filter_jit
-def _rollout(model, state, controls, dt, steps, integrator, contact, checkpoint, named) -> Rollout:
+def _rollout(model, state, controls, dt, start_time, steps, integrator, contact, checkpoint, record, named) -> Rollout:
     mechanism = assemble(model)
     times = dt * jnp.arange(steps + 1)
+    if not (isinstance(start_time, float) and start_time == 0.0):
+        times = start_time + times
     policy = cast(Policy, controls) if callable(controls) else None
 
     def one_step(state, now):
         t, control = now
         control = as_control(model, policy(t, state) if policy else control)
-        state = advance(model, mechanism, state, control, dt, integrator, contact, named)
-        return state, (state.q, state.qd)
+        marks = Recording(begin(model, state, named), record)
+        state = advance(model, mechanism, state, control, t, dt, integrator, contact, marks)
+        return state, (state.q, state.qd, marks.values)
 
-    impulsive = contact is not None and contact.acts_on_velocities(model)
-    first = State(state.q, state.qd, contact.memory(model) if impulsive else None)
+    first = State(*state, _memory(model, state, contact))
     body = jax.checkpoint(one_step, prevent_cse=False, policy=_KEEP) if checkpoint else one_step
-    _, states = jax.lax.scan(body, first, (times[:-1], None if policy else controls), length=steps)
+    last, (*states, values) = jax.lax.scan(body, first, (times[:-1], None if policy else controls), length=steps)
     q, qd = (jnp.concatenate([start[None], rest]) for start, rest in zip(state, states, strict=True))
-    return Rollout(times, q, qd)
+    return Rollout(times, q, qd, values, last.memory)
+
+
+def _memory(model: Model, state: State, contact: Contact | None) -> Memory | None:
+    """What the first step is to remember: of contact what it wants, unless the state has it already."""
+    memory = Memory() if state.memory is None else state.memory
+    impulsive = contact is not None and contact.acts_on_velocities(model)
+    impulses = contact.memory(model) if impulsive else None
+    if impulses is not None and memory.contact is not None:
+        impulses = memory.contact
+    return Memory(impulses, memory.networks).or_nothing()
 
 
 def _count(steps: int | None, controls) -> int:
@@ -117,10 +144,12 @@ def _raise_if_diverged(model: Model, result: Rollout) -> None:
         if model.topology.kinds[j].nv and model.topology.mimics[j] < 0:
             if bad_q[when, model.q_of(name)].any() or bad_qd[when, model.v_of(name)].any():
                 joints.append(name)
-    before = "" if when == 0 else _fastest(model, np.asarray(result.qd)[when - 1])
+    where = f"not finite after step {when} (t = {float(result.t[when]):g} s) at joint {', '.join(joints)}"
+    if when == 0:
+        raise DivergedError(f"{where}: the start itself is not; give finite q and qd")
     raise DivergedError(
-        f"not finite after step {when} (t = {float(result.t[when]):g} s) at joint {', '.join(joints)}.{before} "
-        "Try a smaller dt, hs.ImplicitDamping() for stiff damping, or look for an inertia that is far too small"
+        f"{where}.{_fastest(model, np.asarray(result.qd)[when - 1])} Try a smaller dt, hs.ImplicitDamping() for stiff "
+        "damping, softer contact or hs.Impulses() for stiff contact, or look for an inertia that is far too small"
     )
 
 

@@ -1,5 +1,7 @@
 """One step of time: the table of contents of the engine."""
 
+from itertools import chain, count
+
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Float
@@ -15,16 +17,19 @@ from ..dynamics import (
     expand_v,
     move,
     node_forces,
+    project,
     reduce_force,
     turning,
     velocities,
 )
-from ..model import Model, State
-from ..model.names import Named, unmarked
+from ..model import Memory, Model, State
+from ..model.names import Marks, Named, as_marks, unmarked
 from ..spatial import Array, Scalar
+from .checks import check_contact
 from .control import Control, as_control
 from .forces import joint_forces, passive_damping
 from .integrators import Integrator, Motion, SemiImplicitEuler
+from .marks import mark_control, mark_numbers, mark_wrenches, offer_links
 
 StateLike = State | tuple[Array, Array]
 ControlLike = Control | Array | None
@@ -38,12 +43,18 @@ def step(
     dt: Scalar | None = None,
     integrator: Integrator = SemiImplicitEuler(),
     contact: Contact | None = Impulses(),
-    named: Named = unmarked,
+    time: Scalar = 0.0,
+    named: Marks | Named = unmarked,
 ) -> State:
-    """The state dt later (dt None: the model's own time step). Without `contact`, shapes and limits do not act."""
+    """The state dt later (dt None: the model's own time step). Without `contact`, shapes and limits do not act.
+
+    `time` matters only to networks that look at it. Where networks remember, the state carries what they do:
+    `initial_state` gives one to begin with.
+    """
     dt = model.timestep if dt is None else dt
+    check_contact(contact, dt)
     state, control = as_state(model, state), as_control(model, control)
-    return advance(model, assemble(model), state, control, dt, integrator, contact, named)
+    return advance(model, assemble(model), state, control, time, dt, integrator, contact, begin(model, state, named))
 
 
 @eqx.filter_jit
@@ -52,15 +63,18 @@ def acceleration(
     state: StateLike,
     control: ControlLike = None,
     contact: Contact | None = None,
-    named: Named = unmarked,
+    time: Scalar = 0.0,
+    named: Marks | Named = unmarked,
 ) -> Float[Array, " nv"]:
     """Joint accelerations with all that acts by forces: actuators, springs, damping, friction, gravity.
 
     Contact only if it is `Springs`: impulses act on velocities.
     """
+    check_contact(contact)
     state = as_state(model, state)
     control = as_control(model, control)
-    return _accelerate(model, assemble(model), control, contact, named, state.q, state.qd)[0]
+    marks = begin(model, state, named)
+    return _accelerate(model, assemble(model), control, time, contact, marks, state.q, state.qd)[0]
 
 
 def advance(
@@ -68,37 +82,54 @@ def advance(
     mechanism: Mechanism,
     state: State,
     control: Control,
+    time: Scalar,
     dt: Scalar,
     integrator: Integrator,
     contact: Contact | None,
-    named: Named,
+    named: Marks,
 ) -> State:
     """`step`, with what depends on parameters only already done."""
+    # A Runge-Kutta step evaluates several times; its first evaluation is the one that is remembered.
+    evaluations = chain([named], (named.again() for _ in count()))
 
     def accelerate(q, qd, implicit=0.0):
-        return _accelerate(model, mechanism, control, contact, named, q, qd, implicit)
+        return _accelerate(model, mechanism, control, time, contact, next(evaluations), q, qd, implicit)
 
     def first_order(state, dt, implicit=0.0):
         qdd, now = accelerate(state.q, state.qd, implicit)
         if not impulsive:
             return State(*euler(model, state.q, state.qd, qdd, dt), state.memory)
         free = state.qd + dt * (qdd + turning(model, state.qd))
-        after, moving, memory = contact.velocities(now, free, dt, named, state.memory)
-        return State(*move(model, state.q, after, moving, dt), memory)
+        memory = Memory() if state.memory is None else state.memory
+        after, moving, impulses = contact.velocities(now, free, dt, named, memory.contact)
+        return State(*move(model, state.q, after, moving, dt), Memory(impulses, memory.networks).or_nothing())
 
     impulsive = contact is not None and contact.acts_on_velocities(model)
     state = integrator(model, Motion(lambda q, qd: accelerate(q, qd)[0], first_order, impulsive), state, dt)
-    return State(named("state.next_position", state.q), named("state.next_velocity", state.qd), state.memory)
+    return _finish(model, state, named)
 
 
-def _accelerate(model, mechanism, control, contact, named, q, qd, implicit=0.0) -> tuple[Float[Array, " nv"], Moment]:
+def _finish(model: Model, state: State, named: Marks) -> State:
+    q, qd = named("state.next_position", state.q), named("state.next_velocity", state.qd)
+    if q is not state.q:
+        q = project(model, q)
+    contact = None if state.memory is None else state.memory.contact
+    return State(q, qd, Memory(contact, named.end()).or_nothing())
+
+
+def _accelerate(
+    model, mechanism, control, time, contact, named, q, qd, implicit=0.0
+) -> tuple[Float[Array, " nv"], Moment]:
     """qdd of (M + implicit D) qdd = forces, and what contact needs to know."""
-    own_qd = named("joint.velocity", qd)
-    q, qd = expand_q(mechanism, named("joint.position", q)), expand_v(mechanism, own_qd)
+    control = mark_control(model, control, time, named, qd.dtype)
+    q, own_qd = named("joint.position", q), named("joint.velocity", qd)
+    model, mechanism = mark_numbers(model, mechanism, named)
+    q, qd = expand_q(mechanism, q), expand_v(mechanism, own_qd)
     conf = configuration(mechanism, q)
     now = Moment(model, mechanism, q, own_qd, conf, velocities(mechanism, q, conf, qd))
-    external = node_forces(mechanism, conf, control.wrenches)
+    offer_links(model, mechanism, conf, now.vel, named)
     pushed, held = (None, None) if contact is None else contact.forces(now, named)
+    external = node_forces(mechanism, conf, mark_wrenches(mechanism, control, named, qd.dtype).wrenches)
     tau = joint_forces(model, mechanism, q, qd, control, named, contact is None or contact.smooth_joint_friction)
     if pushed is not None:
         external = pushed if external is None else external + pushed
@@ -111,6 +142,27 @@ def _accelerate(model, mechanism, control, contact, named, q, qd, implicit=0.0) 
         tau = tau - reduce_force(mechanism, damping * expand_v(mechanism, turning(model, own_qd)))
     qdd = accelerations(now.mechanism, conf, now.vel, tau, external)
     return named("joint.acceleration", qdd), now
+
+
+def begin(model: Model, state: State, named: Marks | Named) -> Marks:
+    """Marks for one step: those of the model's networks, then the user's."""
+    then = as_marks(named)
+    if model.augmentation is None:
+        return then
+    memory = None if state.memory is None else state.memory.networks
+    return model.augmentation.begin(model.augmentation.memory(state.q.dtype) if memory is None else memory, then)
+
+
+def initial_state(model: Model, state: StateLike | None = None) -> State:
+    """The state (the model's rest unless given) with what its networks remember before the first step.
+
+    Needed only where `step` is called in a loop of JAX: there the first state must have the form of all others.
+    """
+    state = as_state(model, model.rest() if state is None else state)
+    if model.augmentation is None or (state.memory is not None and state.memory.networks is not None):
+        return state
+    contact = None if state.memory is None else state.memory.contact
+    return State(*state, Memory(contact, model.augmentation.memory(state.q.dtype)).or_nothing())
 
 
 def as_state(model: Model, state: StateLike) -> State:

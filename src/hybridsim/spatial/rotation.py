@@ -88,3 +88,19 @@ def quaternion_log(q: Quaternion) -> Vector3:
     vector = q[..., 1:]
     sine = safe_norm(vector)
     return 2 * angle_over_sine(sine, q[..., 0])[..., None] * vector
+
+
+def quaternion_from_matrix(R: Matrix3) -> Quaternion:
+    """The quaternion of a rotation matrix with w >= 0, from its largest entry, so that no digit is lost (Shepperd)."""
+    xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
+    wx, wy, wz = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]
+    xy, xz, yz = R[..., 1, 0] + R[..., 0, 1], R[..., 2, 0] + R[..., 0, 2], R[..., 2, 1] + R[..., 1, 2]
+    ww = 1 + xx + yy + zz
+    xx, yy, zz = 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz
+    # Row i is the quaternion times four times its entry i.
+    rows = jnp.stack([ww, wx, wy, wz, wx, xx, xy, xz, wy, xy, yy, yz, wz, xz, yz, zz], axis=-1)
+    rows = rows.reshape(*R.shape[:-2], 4, 4)
+    squares = jnp.stack([ww, xx, yy, zz], axis=-1)
+    largest = jnp.argmax(squares, axis=-1)[..., None, None]
+    q = unit(jnp.take_along_axis(rows, largest, axis=-2)[..., 0, :])
+    return jnp.where(q[..., :1] < 0, -q, q)

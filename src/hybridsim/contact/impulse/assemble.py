@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ...dynamics import Actions, expand_v
+from ...dynamics import Actions, expand_v, mass_root
 from ...dynamics.kinematics import joint_motion
 from ...dynamics.traverse import sum_outward
-from ...model.names import Named
+from ...model.names import Marks
 from ...spatial import Array, Scalar, pick
 from ..interface import Moment
-from ..points import Points, contact_points, point_table
+from ..points import Points, marked_points, point_table
 from ..rows import actions, frames, limit_gaps, point_velocities
 from .problem import BoundedRows, ContactRows, Rows
 from .targets import Closing, Targets, bounces
@@ -60,6 +60,15 @@ class Assembly(eqx.Module):
         signs = jnp.concatenate([self.away, jnp.ones(len(self.rubbing), dtype=self.away.dtype)])
         return actions(self.now, self.points, self.frame, freedoms, signs)
 
+    def velocities(self, impulse: Float[Array, "points 3"]) -> Float[Array, " nv"]:
+        """What impulses at the points do to velocities."""
+        root = mass_root(self.now.mechanism, self.now.conf)
+        return root.velocities(impulse.ravel() @ root.rows(self.actions())[: impulse.size])
+
+    def sideways(self, impulse: Float[Array, "points 3"]) -> Float[Array, "points 3"]:
+        """The tangential part of impulses, with the world's axes."""
+        return jnp.einsum("nj,nji->ni", impulse[:, 1:], self.frame[:, 1:])
+
     def rows(self, targets: Targets) -> Rows:
         """The velocities that all rows are to have."""
         model = self.now.model
@@ -78,24 +87,27 @@ class Assembly(eqx.Module):
         return Rows(contacts, bounded)
 
 
-def assemble_rows(now: Moment, seen: Float[Array, " nv"], dt: Scalar, joint_friction: bool, named: Named) -> Assembly:
+def assemble_rows(now: Moment, seen: Float[Array, " nv"], dt: Scalar, joint_friction: bool, named: Marks) -> Assembly:
     """Detect contact, and see how fast every row closes at the velocity `seen`."""
     model, table = now.model, point_table(now)
-    points = contact_points(now)
+    points = marked_points(now, named)
+    named.offer("contact.depth", lambda: -points.distance)
     frame = frames(points.normal)
     velocity = expand_v(now.mechanism, seen)
     nodes = now.mechanism.layout.nodes
     moving = sum_outward(nodes, joint_motion(now.mechanism, now.conf.S, velocity))
     free = jnp.einsum("nij,nj->ni", frame, point_velocities(now, points, moving))
-    before = jnp.sum(points.normal * point_velocities(now, points, now.vel.v), axis=-1)
+    before = point_velocities(now, points, now.vel.v)
+    closing_before = jnp.sum(points.normal * before, axis=-1)
+    named.offer("contact.sliding_velocity", lambda: before - closing_before[:, None] * points.normal)
     contacts = model.contacts
 
     def of_pair(name: str) -> Array:
         return named(f"contact.{name}", pick(getattr(contacts, name), table.pairs))
 
     closing = Closing(
-        named("contact.distance", points.distance),
-        named("contact.normal_velocity", before),
+        points.distance,
+        named("contact.normal_velocity", closing_before),
         free[:, 0],
         of_pair("restitution"),
         of_pair("position_gain"),

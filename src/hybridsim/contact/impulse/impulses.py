@@ -10,7 +10,8 @@ from jax import lax
 from jaxtyping import Float
 
 from ...model import Model
-from ...model.names import Named
+from ...model.checks import NOT_NEGATIVE, check_choice, check_kind
+from ...model.names import Marks
 from ...spatial import Array, Scalar
 from ..interface import Contact, Moment
 from ..points import count_points
@@ -20,7 +21,7 @@ from .interface import Friction
 from .problem import Impulse, Problem, Solution
 from .pyramid import Pyramid
 from .restitution import without_gain
-from .settle import settle, settle_through
+from .settle import Setting, settle, settle_through
 from .solve import converged, counted
 from .targets import baumgarte, of_momentum, of_position, of_stopping
 
@@ -47,6 +48,14 @@ class Impulses(Contact):
     """Whether contact sees the velocity at the start of the step, as in TDS, and not that which forces lead to."""
     joint_friction: bool = eqx.field(static=True, default=False)
     """Coulomb friction of joints as rows that hold a joint at rest, in place of the smooth law."""
+
+    def __check_init__(self):
+        if not (isinstance(self.sweeps, int) and self.sweeps >= 1):
+            raise ValueError(f"Impulses.sweeps is {self.sweeps!r}; it must be a whole number, at least 1")
+        NOT_NEGATIVE.check("Impulses.tolerance", self.tolerance)
+        check_kind("Impulses.friction", self.friction, Friction, "hs.Cone() or hs.Pyramid()")
+        check_choice("Impulses.derivative", self.derivative, ("implicit", "sweeps"))
+        check_choice("Impulses.stabilisation", self.stabilisation, ("positions", "velocities"))
 
     @classmethod
     def tds(cls, sweeps: int = 50) -> "Impulses":
@@ -76,7 +85,7 @@ class Impulses(Contact):
         return Impulse(jnp.zeros((count_points(model), 3), dtype=dtype), jnp.zeros(rows, dtype=dtype))
 
     def velocities(
-        self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Named, memory: Impulse | None
+        self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Marks, memory: Impulse | None
     ) -> tuple[Float[Array, " nv"], Float[Array, " nv"], Impulse | None]:
         assembly = assemble_rows(now, now.qd if self.before_forces else free, dt, self.joint_friction, named)
         bounces = assembly.bounces()
@@ -89,7 +98,8 @@ class Impulses(Contact):
         nothing = Impulse(jnp.zeros_like(goals.contacts.b[0]), jnp.zeros_like(goals.bounded.b[0]))
         start = lax.stop_gradient(nothing if memory is None else memory)
         # Far from everything no row has anything to do.
-        problem = assembly.near(), now.mechanism, now.conf, assembly.actions(), goals, wanted, start
+        setting = Setting(now.mechanism, now.conf, assembly.actions(), goals)
+        problem = assembly.near(), setting, wanted, start
         if self.derivative == "implicit":
             settled = settle(self.friction, self._converged, *problem)
         else:
@@ -98,7 +108,12 @@ class Impulses(Contact):
         if self.stabilisation == "positions":
             after = lax.cond(bounces, lambda: without_gain(assembly, settled), lambda: after)
         impulse = jax.tree.map(lambda x: x[first], settled.impulse)
-        named("contact.impulse", impulse.contacts)
+        marked = named("contact.impulse", impulse.contacts)
+        if marked is not impulse.contacts:
+            more = assembly.velocities(marked - impulse.contacts)
+            after, moving = after + more, moving + more
+        named.offer("contact.normal_force", lambda: marked[:, 0] / dt)
+        named.offer("contact.friction_force", lambda: assembly.sideways(marked) / dt)
         return free + after, free + moving, None if memory is None else lax.stop_gradient(impulse)
 
     def _converged(self, problem: Problem, start: Solution) -> Solution:

@@ -32,15 +32,18 @@ class Settled(eqx.Module):
     impulse: Impulse
 
 
+class Setting(eqx.Module):
+    """What a change of velocities depends on, and may be differentiated by."""
+
+    mechanism: Mechanism
+    conf: Configuration
+    actions: Actions
+    goals: Rows
+    """With a leading axis: one problem each."""
+
+
 def settle_through(
-    solver: Solver,
-    near: Bool[Array, ""],
-    mechanism: Mechanism,
-    conf: Configuration,
-    actions: Actions,
-    goals: Rows,
-    wanted: Bool[Array, " goals"],
-    start: Impulse,
+    solver: Solver, near: Bool[Array, ""], setting: Setting, wanted: Bool[Array, " goals"], start: Impulse
 ) -> Settled:
     """Velocities for each goal that is wanted, every one solved from where the one before ended.
 
@@ -48,15 +51,15 @@ def settle_through(
     """
 
     def resolve():
-        root = mass_root(mechanism, conf)
-        Y = root.rows(actions)
+        root = mass_root(setting.mechanism, setting.conf)
+        Y = root.rows(setting.actions)
 
         def one(x, goal):
             rows, wanted = goal
             x = lax.cond(wanted, lambda: solver(Problem.of(rows, Y), x), lambda: x)
             return x, Settled(root.velocities(x.w), Impulse(x.contacts, x.bounded))
 
-        return lax.scan(one, Solution.of(start, Y), (goals, wanted))[1]
+        return lax.scan(one, Solution.of(start, Y), (setting.goals, wanted))[1]
 
     def nothing():
         return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(resolve))
@@ -69,40 +72,37 @@ def settle(
     friction: Friction,
     solver: Solver,
     near: Bool[Array, ""],
-    mechanism: Mechanism,
-    conf: Configuration,
-    actions: Actions,
-    goals: Rows,
+    setting: Setting,
     wanted: Bool[Array, " goals"],
     start: Impulse,
 ) -> Settled:
     """The same with a derivative that does not ask how the solver came there, nor where it started."""
-    return settle_through(solver, near, mechanism, conf, actions, goals, wanted, start)
+    return settle_through(solver, near, setting, wanted, start)
 
 
 @settle.def_jvp
 def _settle_jvp(primals, tangents):
-    friction, _, near, *parts, wanted, _ = primals
+    friction, _, near, setting, wanted, _ = primals
     settled = keep(settle(*primals))
 
     # Computed again in the backward pass, so that nothing is stored for steps without contact.
     @partial(jax.checkpoint, policy=jax.checkpoint_policies.nothing_saveable)
-    def tangent(parts, settled, changes):
-        return _tangents(friction, parts, wanted, settled, changes)
+    def tangent(setting, settled, d_setting):
+        return _tangents(friction, setting, wanted, settled, d_setting)
 
     def nothing(*_):
         return jax.tree.map(jnp.zeros_like, settled)
 
-    return settled, lax.cond(near, tangent, nothing, parts, settled, list(tangents[3:-2]))
+    return settled, lax.cond(near, tangent, nothing, setting, settled, tangents[3])
 
 
 def _tangents(
-    friction: Friction, parts: list, wanted: Bool[Array, " goals"], settled: Settled, changes: list
+    friction: Friction, setting: Setting, wanted: Bool[Array, " goals"], settled: Settled, d_setting: Setting
 ) -> Settled:
-    mechanism, conf, actions, goals = parts
-    root = mass_root(mechanism, conf)
-    Y = root.rows(actions)
-    moved, d_moved = (mechanism, conf, actions), _filled(tuple(changes[:3]), (mechanism, conf, actions))
+    d_setting = _filled(d_setting, setting)
+    root = mass_root(setting.mechanism, setting.conf)
+    Y = root.rows(setting.actions)
+    moved, d_moved = ((s.mechanism, s.conf, s.actions) for s in (setting, d_setting))
 
     def one(_, goal):
         rows, d_rows, found, wanted = goal
@@ -118,7 +118,7 @@ def _tangents(
 
         return None, lax.cond(wanted, change, lambda: jax.tree.map(jnp.zeros_like, found))
 
-    return lax.scan(one, None, (goals, _filled(changes[3], goals), settled, wanted))[1]
+    return lax.scan(one, None, (setting.goals, d_setting.goals, settled, wanted))[1]
 
 
 def _tangent(friction: Friction, root: Root, problem: Problem, x: Solution, pushed, d_r, d_rows: Rows) -> Settled:

@@ -6,6 +6,7 @@ Tribology International 40 (2007).
 
 import jax.numpy as jnp
 
+from ...model.checks import AT_LEAST_ONE, POSITIVE
 from ...spatial import Scalar
 from .interface import FrictionLaw
 from .power import positive_power
@@ -24,6 +25,11 @@ class Andersson(FrictionLaw):
     """How abruptly it is lost, at least 1."""
     ktanh: Scalar = 1.0
     """Slope at rest for a static coefficient of one [s/m]. TDS's value lets bodies creep at about 1 m/s."""
+
+    def __check_init__(self):
+        POSITIVE.check("Andersson.vs", self.vs)
+        AT_LEAST_ONE.check("Andersson.p", self.p)
+        POSITIVE.check("Andersson.ktanh", self.ktanh)
 
     def ratio(self, speed, numbers):
         static = jnp.exp(-positive_power(jnp.minimum(speed / self.vs, FASTEST), self.p))

@@ -6,6 +6,7 @@ parameters, J. Computational and Nonlinear Dynamics 11 (2016), without its visco
 
 import jax.numpy as jnp
 
+from ...model.checks import NOT_NEGATIVE
 from ...spatial import Scalar
 from .interface import FrictionLaw
 
@@ -16,6 +17,9 @@ class BrownMcPhee(FrictionLaw):
     offset: Scalar = 0.0
     """TDS has 1e-3, to keep its derivative away from rest. The force then jumps at rest by mu tanh(offset) times the
     load, so that its derivative there is huge: use it only to compare with TDS."""
+
+    def __check_init__(self):
+        NOT_NEGATIVE.check("BrownMcPhee.offset", self.offset)
 
     def ratio(self, speed, numbers):
         s = speed / numbers.transition_speed

@@ -7,6 +7,7 @@ Mechanics 42 (1975): F = k x^n + d x^n xd. A slow impact at speed v restitutes 1
 import equinox as eqx
 import jax.numpy as jnp
 
+from ...model.checks import POSITIVE, check_kind
 from ...spatial import Scalar
 from .interface import NormalLaw
 from .onset import HardOnset, Onset
@@ -24,6 +25,12 @@ class HuntCrossley(NormalLaw):
     separation_exponent: Scalar | None = None
     """Power of the speed in the damping of bodies that separate; None for 1. TDS (exponent_vel_air) has 1/20, whose
     slope is infinite at speed zero: the damping of any rebound is then close to d x^n, whatever its speed."""
+
+    def __check_init__(self):
+        onsets = "HardOnset(), SigmoidOnset(sharpness), RationalOnset(sharpness) or ExponentialOnset(sharpness)"
+        check_kind("HuntCrossley.onset", self.onset, Onset, f"one of hybridsim.contact.spring: {onsets}")
+        if self.separation_exponent is not None:
+            POSITIVE.check("HuntCrossley.separation_exponent", self.separation_exponent)
 
     def __call__(self, depth, speed, numbers):
         spring, damper = self.onset(depth, numbers.exponent)

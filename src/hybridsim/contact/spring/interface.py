@@ -1,12 +1,14 @@
 """What a contact law at the level of forces must say; each one is a file."""
 
 from abc import abstractmethod
+from dataclasses import fields
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Float
 
 from ...model.contacts import Contacts
+from ...model.names import Marks
 from ...spatial import Array
 from ...spatial.indexing import pick
 
@@ -37,6 +39,12 @@ class PairNumbers(eqx.Module):
             stiffness=pick(contacts.stiffness, pairs),
             dissipation=pick(contacts.dissipation, pairs),
             exponent=pick(contacts.exponent, pairs),
+        )
+
+    def marked(self, named: Marks) -> "PairNumbers":
+        """The same numbers, as the marks leave them."""
+        return PairNumbers(
+            **{field.name: named(f"contact.{field.name}", getattr(self, field.name)) for field in fields(self)}
         )
 
 

@@ -12,6 +12,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Float
 
+from ...model.checks import POSITIVE
 from ...spatial import Array, Scalar
 from .power import positive_power
 
@@ -43,6 +44,9 @@ class SigmoidOnset(Onset):
     sharpness: Scalar
     """[1/m]"""
 
+    def __check_init__(self):
+        POSITIVE.check("SigmoidOnset.sharpness", self.sharpness)
+
     def __call__(self, depth, exponent):
         power = positive_power(depth, exponent)
         return power, power * (0.5 + 0.5 * jnp.tanh(0.5 * self.sharpness * depth))
@@ -53,6 +57,9 @@ class RationalOnset(Onset):
 
     sharpness: Scalar
     """[1/m]"""
+
+    def __check_init__(self):
+        POSITIVE.check("RationalOnset.sharpness", self.sharpness)
 
     def __call__(self, depth, exponent):
         power = positive_power(depth, exponent)
@@ -70,6 +77,9 @@ class ExponentialOnset(Onset):
 
     sharpness: Scalar
     """[1/m]"""
+
+    def __check_init__(self):
+        POSITIVE.check("ExponentialOnset.sharpness", self.sharpness)
 
     def __call__(self, depth, exponent):
         spring = jnp.exp(jnp.minimum(self.sharpness * depth, LARGEST_LOGARITHM))

@@ -5,10 +5,11 @@ import numpy as np
 
 from ...dynamics import expand_v
 from ...model import Model
-from ...model.names import Named
+from ...model.checks import check_kind
+from ...model.names import Marks
 from ...spatial import add_at, cross, pick
 from ..interface import Contact, Moment
-from ..points import contact_points, point_table
+from ..points import marked_points, point_table
 from ..rows import limit_gaps, point_velocities
 from .brown_mcphee import BrownMcPhee
 from .friction import friction_force
@@ -21,6 +22,11 @@ class Springs(Contact):
 
     normal: NormalLaw = HuntCrossley()
     friction: FrictionLaw = BrownMcPhee()
+
+    def __check_init__(self):
+        laws = "hs.BrownMcPhee(), hs.Coulomb(), hs.Andersson(), hs.Hollars() or hs.Frictionless()"
+        check_kind("Springs.normal", self.normal, NormalLaw, "hs.HuntCrossley()")
+        check_kind("Springs.friction", self.friction, FrictionLaw, laws)
 
     @property
     def smooth_joint_friction(self) -> bool:
@@ -35,18 +41,19 @@ class Springs(Contact):
     def velocities(self, now, free, dt, named, memory):
         return free, free, memory
 
-    def forces(self, now: Moment, named: Named):
+    def forces(self, now: Moment, named: Marks):
         on_nodes = self._on_nodes(now, named) if now.model.contacts.pairs else None
         return on_nodes, self._on_freedoms(now) if now.model.limits.freedoms else None
 
-    def _on_nodes(self, now: Moment, named: Named):
-        table, points = point_table(now), contact_points(now)
-        numbers = PairNumbers.of(now.model.contacts, table.pairs)
+    def _on_nodes(self, now: Moment, named: Marks):
+        table, points = point_table(now), marked_points(now, named)
         velocity = point_velocities(now, points, now.vel.v)
         rate = jnp.sum(points.normal * velocity, axis=-1)
-        depth = named("contact.depth", -points.distance)
-        load = named("contact.normal_force", self.normal(depth, -named("contact.normal_velocity", rate), numbers))
         sliding = named("contact.sliding_velocity", velocity - rate[:, None] * points.normal)
+        rate = named("contact.normal_velocity", rate)
+        depth = named("contact.depth", -points.distance)
+        numbers = PairNumbers.of(now.model.contacts, table.pairs).marked(named)
+        load = named("contact.normal_force", self.normal(depth, -rate, numbers))
         rubbing = named("contact.friction_force", friction_force(self.friction, load, sliding, numbers))
         force = load[:, None] * points.normal + rubbing
         total = jnp.zeros((len(now.conf.reference), 6), dtype=force.dtype)

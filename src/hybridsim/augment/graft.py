@@ -1,0 +1,31 @@
+"""Putting networks into a model."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..contact import Contact
+from ..model import Model
+from ..simulate import names
+from .acting import Networks, Site
+from .blueprint import Blueprint
+from .wiring import plans
+
+
+def graft(blueprint: Blueprint, model: Model, key: int, contact: Contact | None) -> Model:
+    marks = {mark.name: mark for mark in names(replace(model, augmentation=None), contact)}
+    rng = np.random.default_rng(key)
+    before = model.augmentation.sites if isinstance(model.augmentation, Networks) else ()
+    sites = [
+        _site(plan, constants, rng)
+        for augment in blueprint.augments
+        for plan, constants in plans(augment, model, marks)
+    ]
+    sizes = tuple((mark.name, mark.shape) for mark in marks.values())
+    return replace(model, augmentation=Networks((*before, *sites), sizes))
+
+
+def _site(plan, constants, rng) -> Site:
+    network = plan.augment.network
+    at_zero = plan.mode != "replace" and network.starts_at_zero
+    return Site(network.build(plan.signature, rng, at_zero), tuple(constants), plan)

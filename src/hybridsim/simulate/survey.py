@@ -1,0 +1,66 @@
+"""Which variables a model's step has, in the order in which they are computed."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+
+from ..contact import Contact, Impulses
+from ..dynamics import assemble
+from ..model import VARIABLES, Memory, Model, State, Variable
+from ..model.names import Marks
+from ..spatial import Array
+from .control import Control
+from .integrators import SemiImplicitEuler
+from .step import advance, as_state
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A named variable of one model."""
+
+    name: str
+    shape: tuple[int, ...]
+    changes: bool
+    """Whether a network may change it; what nothing in the step uses can only be read."""
+    inputs: tuple[str, ...]
+    """What it may depend on: all that is computed before. On what comes later it may depend by `previous`."""
+
+    @property
+    def variable(self) -> Variable:
+        """Unit, axis, meaning and place in the step."""
+        return VARIABLES[self.name]
+
+
+class _Survey(Marks):
+    def __init__(self):
+        self.found: dict[str, Mark] = {}
+
+    def __call__(self, name: str, value: Array) -> Array:
+        return self._see(name, value, True)
+
+    def _see(self, name: str, value: Array, changes: bool) -> Array:
+        if name not in VARIABLES:
+            raise KeyError(f"the engine marks {name!r}, which model/variables.py does not describe")
+        self.found[name] = Mark(name, jnp.shape(value), changes, tuple(self.found))
+        return value
+
+    def wants(self, name: str) -> bool:
+        return True
+
+    def offer(self, name, compute) -> None:
+        self._see(name, compute(), False)
+
+
+def names(model: Model, contact: Contact | None = Impulses()) -> tuple[Mark, ...]:
+    """All named variables of the model's step, in the order in which they are computed. Nothing is computed."""
+    survey = _Survey()
+
+    def one_step(state):
+        impulsive = contact is not None and contact.acts_on_velocities(model)
+        state = State(*as_state(model, state), Memory(contact.memory(model) if impulsive else None).or_nothing())
+        step = Control(), 0.0, model.timestep, SemiImplicitEuler(), contact
+        return advance(model, assemble(model), state, *step, survey)
+
+    jax.eval_shape(one_step, model.rest())
+    return tuple(survey.found.values())
