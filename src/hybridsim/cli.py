@@ -37,6 +37,29 @@ def info(
     show_model(load(file, base="free" if free else "fixed"), str(file))
 
 
+def names(
+    file: Annotated[Path, tyro.conf.Positional],
+    free: bool = False,
+    springs: bool = False,
+    json: bool = False,
+) -> None:
+    """List the named variables of a robot's time step, where networks can be put and values recorded.
+
+    Args:
+        file: The robot's file, URDF or MJCF.
+        free: Let the root link of a URDF float instead of fixing it to the world.
+        springs: Contact by springs instead of impulses; it has other variables.
+        json: Print JSON, with all that each variable may depend on.
+    """
+    from .contact import Impulses, Springs
+    from .load import load
+    from .simulate import names
+    from .view.names import print_names, show_names
+
+    marks = names(load(file, base="free" if free else "fixed"), Springs() if springs else Impulses())
+    (print_names if json else show_names)(marks, str(file))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0, or 2 with one sentence on stderr where the input is wrong."""
     import jax
@@ -48,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             tyro.extras.subcommand_cli_from_dict(
-                {"demo": demo, "info": info},
+                {"demo": demo, "info": info, "names": names},
                 prog="hybridsim",
                 description="A differentiable simulator of articulated rigid bodies.",
                 args=arguments,

@@ -1,5 +1,6 @@
 """The command `hybridsim`: good input, and broken input in one sentence."""
 
+import json
 import re
 import subprocess
 import sys
@@ -46,6 +47,51 @@ def test_info_of_a_free_root(arm_file, capsys):
     assert "nq 9" in capsys.readouterr().out
 
 
+def test_names_lists_the_variables_of_a_step(arm_file, capsys):
+    assert main(["names", str(arm_file)]) == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 120
+    rows = re.findall(r"^ *(\d+) .*?([a-z]+\.[a-z_]+) +(\S+(?: x \d+)?) ", printed, flags=re.MULTILINE)
+    assert [int(number) for number, _, _ in rows] == list(range(1, len(rows) + 1))
+    shapes = {name: shape for _, name, shape in rows}
+    assert shapes == {
+        mark.name: " x ".join(map(str, mark.shape)) or "1" for mark in hs.names(hs.load(arm_file))
+    }
+    assert shapes["link.pose"] == "4 x 7"
+    assert re.search(r"link\.pose .*read ", printed)
+    assert re.search(r"joint\.force .*N m or N +change +total", printed)
+    assert printed.rstrip().splitlines()[-1].startswith("A network at a variable may depend on everything above it")
+
+
+def test_names_of_a_free_root_and_of_springs(tmp_path, arm_file, capsys):
+    assert main(["names", str(arm_file), "--free"]) == 0
+    assert re.search(r"joint\.position +9 ", capsys.readouterr().out)
+    ball = tmp_path / "ball.xml"
+    ball.write_text(
+        "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 1'><freejoint/>"
+        "<geom type='sphere' size='.1'/></body></worldbody></mujoco>"
+    )
+    for options, there, absent in (([], "impulse", "stiffness"), (["--springs"], "stiffness", "impulse")):
+        assert main(["names", str(ball), *options]) == 0
+        printed = capsys.readouterr().out
+        assert f"contact.{there} " in printed
+        assert f"contact.{absent} " not in printed
+
+
+def test_names_as_json(arm_file, capsys):
+    assert main(["names", str(arm_file), "--json"]) == 0
+    variables = json.loads(capsys.readouterr().out)["variables"]
+    marks = hs.names(hs.load(arm_file))
+    assert [v["name"] for v in variables] == [mark.name for mark in marks]
+    for i, (found, mark) in enumerate(zip(variables, marks, strict=True)):
+        assert found["order"] == i + 1
+        assert found["inputs"] == list(mark.inputs)
+        assert found["shape"] == list(mark.shape)
+        assert found["changes"] == mark.changes
+        for field in ("unit", "axis", "kind", "stage", "text"):
+            assert found[field] == getattr(mark.variable, field)
+
+
 BROKEN = {
     "missing.urdf": None,
     "empty.urdf": "",
@@ -58,12 +104,13 @@ BROKEN = {
 }
 
 
+@pytest.mark.parametrize("command", ["info", "names"])
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_files_give_one_sentence_and_exit_code_2(name, tmp_path, capsys):
+def test_broken_files_give_one_sentence_and_exit_code_2(name, command, tmp_path, capsys):
     path = tmp_path / name
     if BROKEN[name] is not None:
         path.write_text(BROKEN[name])
-    assert main(["info", str(path)]) == 2
+    assert main([command, str(path)]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert name in captured.err

@@ -1,5 +1,6 @@
 """Networks at work: what they read at the marks of a step, and what they do there."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -15,12 +16,14 @@ from ..spatial import Array, add_at, pick
 from .networks import Network
 from .wiring import Given, Places, Plan, Wire
 
+BEFORE = " before"
+
 
 class Site(eqx.Module):
     """One network, where its inputs come from and where its outputs go."""
 
     network: Network
-    constants: tuple[Float[Array, "rows numbers"], ...]
+    constants: tuple[Float[Array, "rows _"], ...]
     plan: Plan = eqx.field(static=True)
 
     def __call__(self, x: Float[Array, "rows inputs"], memory: Any) -> tuple[Float[Array, "rows outputs"], Any]:
@@ -29,6 +32,11 @@ class Site(eqx.Module):
             return jax.vmap(self.network)(x, memory)
         y, memory = self.network(x[0], jax.tree.map(lambda leaf: leaf[0], memory))
         return y[None], jax.tree.map(lambda leaf: leaf[None], memory)
+
+    def key(self, wire: Wire) -> str:
+        """Under which the values of an input are kept: a network that looks at the variable that it changes sees, now and
+        in the past, what it was before any network changed it."""
+        return wire.name + BEFORE if any(wire.name == out.name for out in self.plan.outputs) else wire.name
 
     def memory(self, dtype) -> Any:
         rows = self.plan.rows
@@ -66,7 +74,7 @@ class Past(eqx.Module):
 
     fresh: Bool[Array, ""] | None
     """Whether no step has been made yet; None where nothing of the past is looked at."""
-    values: dict[str, Float[Array, "steps size"]]
+    values: dict[str, Float[Array, "_ _"]]
     """Of each variable that is looked at later, the last one first."""
     cells: tuple[Any, ...]
     """Of each network with a memory of its own; None for others."""
@@ -83,19 +91,21 @@ class Networks(Augmentation):
     def depths(self) -> dict[str, int]:
         """How far back each variable is looked at."""
         found: dict[str, int] = {}
-        for wire in self._wires():
+        for key, wire in self.wires():
             if max(wire.delays):
-                found[wire.name] = max(found.get(wire.name, 0), *wire.delays)
+                found[key] = max(found.get(key, 0), *wire.delays)
         return found
 
-    def _wires(self) -> list[Wire]:
-        return [wire for site in self.sites for wire in site.plan.inputs if isinstance(wire, Wire)]
+    def wires(self) -> list[tuple[str, Wire]]:
+        """All that is looked at, and under which key."""
+        return [(site.key(wire), wire) for site in self.sites for wire in site.plan.inputs if isinstance(wire, Wire)]
 
     def memory(self, dtype) -> Past | None:
         shapes = dict(self.sizes)
         cells = tuple(site.memory(dtype) for site in self.sites)
         values = {
-            name: jnp.zeros((depth, int(np.prod(shapes[name]))), dtype=dtype) for name, depth in self.depths.items()
+            key: jnp.zeros((depth, int(np.prod(shapes[key.removesuffix(BEFORE)]))), dtype=dtype)
+            for key, depth in self.depths.items()
         }
         if not values and all(cell is None for cell in cells):
             return None
@@ -110,58 +120,70 @@ class Acting(Marks):
 
     def __init__(self, networks: Networks, memory: Past | None, then: Marks):
         self.networks, self.past, self.then = networks, memory, then
-        self.read = {wire.name for wire in networks._wires()}
+        self.read = {wire.name for _, wire in networks.wires()}
+        self.kept = {key for key, _ in networks.wires()}
         self.written = {wire.name for site in networks.sites for wire in site.plan.outputs}
         self.values: dict[str, Array] = {}
         self.seen: set[str] = set()
         self.results: dict[int, Array] = {}
         self.inputs: dict[int, Array] = {}
+        self.later: set[str] = set()
         self.cells = list(memory.cells) if memory is not None else [None] * len(networks.sites)
 
     def wants(self, name: str) -> bool:
         return name in self.read or name in self.written or self.then.wants(name)
+
+    def offer(self, name: str, compute: Callable[[], Array]) -> None:
+        if name in self.written:
+            raise ValueError(
+                f"a network changes {name!r}, which this step only lets be read: its blueprint was grafted for another "
+                "contact model; pass the same contact= here as to graft"
+            )
+        super().offer(name, compute)
 
     def again(self) -> Marks:
         return Acting(self.networks, self.past, self.then.again())
 
     def __call__(self, name: str, value: Array) -> Array:
         self.seen.add(name)
+        if name + BEFORE in self.kept:
+            self.values[name + BEFORE] = value
         if name in self.written:
             for i, site in enumerate(self.networks.sites):
                 if any(wire.name == name for wire in site.plan.outputs):
                     if i not in self.results:
-                        self._evaluate(i, site, name, value)
+                        self._evaluate(i, site)
                     value = site.changed(name, value, self.results[i])
         value = self.then(name, value)
-        if name in self.read:
+        if name in self.kept:
             self.values[name] = value
         return value
 
-    def _evaluate(self, i: int, site: Site, name: str, value: Array) -> None:
-        # A network that looks at the variable that it changes sees what it is before the change.
-        now = self.values if name in self.values else {**self.values, name: value}
-        blocks = [self._block(site, wire, now) for wire in site.plan.inputs]
-        rows = site.plan.rows
-        self.inputs[i] = jnp.concatenate(blocks, axis=1) if blocks else jnp.zeros((rows, 0), dtype=value.dtype)
+    def _evaluate(self, i: int, site: Site) -> None:
+        blocks = [self._block(site, wire) for wire in site.plan.inputs]
+        self.inputs[i] = jnp.concatenate(blocks, axis=1) if blocks else jnp.zeros((site.plan.rows, 0))
         self.results[i], self.cells[i] = site(self.inputs[i], self.cells[i])
 
-    def _block(self, site: Site, wire: Wire | Given, now: dict[str, Array]) -> Float[Array, "rows numbers"]:
+    def _block(self, site: Site, wire: Wire | Given) -> Float[Array, "rows numbers"]:
         if isinstance(wire, Given):
             return lax.stop_gradient(jnp.asarray(site.constants[wire.place]))
-        if 0 in wire.delays and wire.name not in now:
+        key = site.key(wire)
+        if 0 in wire.delays and key not in self.values:
             self._missing(site, wire.name)
-        parts = [_picked(self._source(wire.name, delay, now), wire.places) for delay in wire.delays]
+        parts = [_picked(self._source(key, delay), wire.places) for delay in wire.delays]
         if wire.cyclic:
             parts = [part for x in parts for part in (jnp.sin(x), jnp.cos(x))]
         return parts[0] if len(parts) == 1 else jnp.concatenate(parts, axis=1)
 
-    def _source(self, name: str, delay: int, now: dict[str, Array]) -> Float[Array, " size"]:
+    def _source(self, key: str, delay: int) -> Float[Array, " size"]:
         if delay == 0:
-            return jnp.asarray(now[name]).reshape(-1)
-        earlier = self.past.values[name][delay - 1]
-        if name not in now:
+            return jnp.asarray(self.values[key]).reshape(-1)
+        earlier = self.past.values[key][delay - 1]
+        if key not in self.values:
+            self.later.add(key)
+        if key in self.later:
             return earlier
-        return jnp.where(self.past.fresh, jnp.asarray(now[name]).reshape(-1), earlier)
+        return jnp.where(self.past.fresh, jnp.asarray(self.values[key]).reshape(-1), earlier)
 
     def _missing(self, site: Site, name: str) -> None:
         raise ValueError(
@@ -177,15 +199,16 @@ class Acting(Marks):
         self.then.end()
         if self.past is None:
             return None
-        values = {name: self._shifted(name, past) for name, past in self.past.values.items()}
+        values = {key: self._shifted(key, past) for key, past in self.past.values.items()}
         fresh = None if self.past.fresh is None else jnp.zeros((), dtype=bool)
         return Past(fresh, values, tuple(self.cells))
 
-    def _shifted(self, name: str, past: Float[Array, "steps size"]) -> Float[Array, "steps size"]:
-        newest = jnp.asarray(self.values[name]).reshape(1, -1).astype(past.dtype)
+    def _shifted(self, key: str, past: Float[Array, "steps size"]) -> Float[Array, "steps size"]:
+        newest = jnp.asarray(self.values[key]).reshape(1, -1).astype(past.dtype)
         if len(past) == 1:
             return newest
-        older = jnp.where(self.past.fresh, newest, past[:-1])
+        # Before the first step: zero where a network asked before the variable was known, else its first value.
+        older = past[:-1] if key in self.later else jnp.where(self.past.fresh, newest, past[:-1])
         return jnp.concatenate([newest, older])
 
 

@@ -1,6 +1,6 @@
 """Blueprints: which network acts on which variable, with which inputs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -34,7 +34,7 @@ class Augment:
         self,
         output: str | Sequence[str],
         inputs: InputLike | Sequence[InputLike],
-        network: Architecture | eqx.Module = MLP(),
+        network: Architecture | eqx.Module | Callable = MLP(),
         entities: str = "*",
         apply: Apply = "each",
         mode: Mode = "add",
@@ -49,6 +49,12 @@ class Augment:
                 raise ValueError(f"Augment({output!r}): {what} is {value!r}, but must be one of {', '.join(allowed)}")
         if not outputs or len(set(outputs)) < len(outputs):
             raise ValueError(f"Augment: the outputs {outputs} must be one or more names, all different")
+        a_kind = isinstance(network, type) and issubclass(network, Architecture)
+        if a_kind or not (isinstance(network, Architecture) or callable(network)):
+            raise TypeError(
+                f"Augment({output!r}): the network is {network!r}; give hs.MLP(...), hs.GRU(...) and so on, or an Equinox "
+                "module of your own, or a function that makes one"
+            )
         if not isinstance(network, Architecture):
             network = Custom(network)
         object.__setattr__(self, "outputs", outputs)

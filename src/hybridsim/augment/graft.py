@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..contact import Contact
-from ..model import Model
+from ..model import Model, ModelError
 from ..simulate import names
 from .acting import Networks, Site
 from .blueprint import Blueprint
@@ -21,6 +21,12 @@ def graft(blueprint: Blueprint, model: Model, key: int, contact: Contact | None)
         for augment in blueprint.augments
         for plan, constants in plans(augment, model, marks)
     ]
+    for site in before:
+        if missing := site.plan.names - set(marks):
+            raise ModelError(
+                f"the model has a network at {site.plan} which needs {', '.join(sorted(missing))}, but with this contact "
+                "model there is no such variable; pass the same contact= to every graft"
+            )
     sizes = tuple((mark.name, mark.shape) for mark in marks.values())
     return replace(model, augmentation=Networks((*before, *sites), sizes))
 
@@ -28,4 +34,7 @@ def graft(blueprint: Blueprint, model: Model, key: int, contact: Contact | None)
 def _site(plan, constants, rng) -> Site:
     network = plan.augment.network
     at_zero = plan.mode != "replace" and network.starts_at_zero
-    return Site(network.build(plan.signature, rng, at_zero), tuple(constants), plan)
+    try:
+        return Site(network.build(plan.signature, rng, at_zero), tuple(constants), plan)
+    except ValueError as problem:
+        raise ModelError(f"{plan.augment}: {problem}") from problem

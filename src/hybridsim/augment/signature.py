@@ -20,6 +20,10 @@ class Block:
     kind: Kind = "scalar"
     hidden: bool = False
     """Whether only a structure sees it, and not the network within."""
+    own: int | None = None
+    """The place of its entity among those that the network acts on; None where it is not one of them."""
+    delays: tuple[int, ...] = (0,)
+    cyclic: bool = False
 
 
 @dataclass(frozen=True)

@@ -42,11 +42,19 @@ class Wire:
     delays: tuple[int, ...] = (0,)
     cyclic: bool = False
     hidden: bool = False
+    own: int | None = None
+    """As of `Block`."""
+
+    @property
+    def entity(self) -> str | None:
+        """Whose it is; None for the world, and for the own entity of a shared network."""
+        return self.label[self.label.index("[") + 1 : self.label.rindex("]")] if "[" in self.label else None
 
     def block(self) -> Block:
         size = self.places.shape[1] * len(self.delays) * (2 if self.cyclic else 1)
         plain = self.delays == (0,) and not self.cyclic
-        return Block(self.name, self.label, size, VARIABLES[self.name].kind if plain else "scalar", self.hidden)
+        kind = VARIABLES[self.name].kind if plain else "scalar"
+        return Block(self.name, self.label, size, kind, self.hidden, self.own, self.delays, self.cyclic)
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,6 @@ def plans(augment: Augment, model: Model, marks: Mapping[str, Mark]) -> list[tup
             raise ModelError(
                 f"{augment}: {name!r} can be read but not changed, for no step uses it; choose from: {changeable}"
             )
-    axes = {VARIABLES[name].axis for name in augment.outputs}
     tables = {name: rows_of(model, name, marks[name].shape) for name in marks}
     chosen = [matching(tables[name], augment.entities) for name in augment.outputs]
     if not chosen[0]:
@@ -105,8 +112,9 @@ def plans(augment: Augment, model: Model, marks: Mapping[str, Mark]) -> list[tup
             f"{augment}: nothing matches {augment.entities!r}; there are: {', '.join(tables[augment.outputs[0]])}"
         )
     if any(other != chosen[0] for other in chosen):
+        owners = "; ".join(f"{name!r} to {', '.join(of)}" for name, of in zip(augment.outputs, chosen, strict=True))
         raise ModelError(
-            f"{augment}: outputs of one network must belong to the same entities, but these belong to {axes}"
+            f"{augment}: outputs of one network must belong to the same entities, but {owners}; give each its own Augment"
         )
     wiring = _Wiring(augment, model, marks, tables)
     if augment.apply == "each":
@@ -140,20 +148,25 @@ class _Wiring:
         inputs, constants = [], []
         given = [(x, False) for x in augment.inputs]
         # What a structure needs and a network is not given, it knows but does not show to the network.
-        shown = set(augment.inputs)
-        given += [(need, True) for need in augment.network.needs(augment.outputs) if need not in shown]
+        given += [(need, True) for need in augment.network.needs(augment.outputs)]
         for x, hidden in given:
             if isinstance(x, Constant):
                 numbers = self._constant(x, entities, rows)
                 inputs.append(Given(str(x), numbers.shape[1], len(constants)))
                 constants.append(numbers)
             else:
-                inputs += self._wires(x, entities, rows, hidden)
+                wires = self._wires(x, entities, rows, hidden)
+                # A need may be among the inputs under another name: "joint.velocity", "joint.velocity[*]".
+                shown = [(wire.label, wire.places) for wire in inputs if isinstance(wire, Wire) and hidden]
+                inputs += [wire for wire in wires if (wire.label, wire.places) not in shown]
         labels = [wire.label for wire in inputs]
         if twice := {label for label in labels if labels.count(label) > 1}:
             raise ModelError(f"{augment}: the input {', '.join(sorted(twice))} is given twice")
         plan = Plan(augment, tuple(entities), tuple(inputs), tuple(outputs), rows)
-        augment.network.check(plan.signature, augment.mode, augment.apply == "together")
+        try:
+            augment.network.check(plan.signature, augment.mode, augment.apply == "together")
+        except ValueError as problem:
+            raise ModelError(f"{augment}: {problem}") from problem
         return plan, constants
 
     def _output(self, name: str, entities: list[str]) -> Wire:
@@ -174,11 +187,13 @@ class _Wiring:
         own = x.entities is None
         shared = self.augment.apply == "shared"
         if own and shared:
-            rows_of_each = [self._own(x, entity) for entity in entities]
+            rows_of_each = [self._own(x, entity)[1] for entity in entities]
             stacked = self._stack(x, entities, rows_of_each)
-            return [Wire(x.name, self._label(x, None), Places.of(stacked), x.delays, x.cyclic, hidden)]
+            owner = 0 if self._is_own(x, entities[0], entities) else None
+            return [Wire(x.name, self._label(x, None), Places.of(stacked), x.delays, x.cyclic, hidden, owner)]
         if own:
-            named = [(entity, self._own(x, entity)) for entity in entities]
+            # What belongs to several of them, such as gravity, is looked at once.
+            named = list(dict(self._own(x, entity) for entity in entities).items())
         else:
             chosen = matching(table, x.entities)
             if not chosen:
@@ -188,15 +203,21 @@ class _Wiring:
         for entity, places in named:
             by_point = own and places.shape[0] == rows and self.augment.apply != "together"
             places = places if by_point else np.tile(places.reshape(1, -1), (rows, 1))
-            wires.append(Wire(x.name, self._label(x, entity), Places.of(places), x.delays, x.cyclic, hidden))
+            owner = entities.index(entity) if (by_point or rows == 1) and self._is_own(x, entity, entities) else None
+            wires.append(Wire(x.name, self._label(x, entity), Places.of(places), x.delays, x.cyclic, hidden, owner))
         return wires
+
+    def _is_own(self, x: Input, entity: str, entities: list[str]) -> bool:
+        """Whether a variable is one of the very entities on which the network acts."""
+        of, axis = VARIABLES[self.augment.outputs[0]].axis, VARIABLES[x.name].axis
+        return entity in entities and related(self.model, entity, of, axis) == [entity]
 
     def _label(self, x: Input, entity: str | None) -> str:
         on_world = VARIABLES[x.name].axis == "world"
         return str(Input(x.name, None if on_world else entity, x.delays, x.cyclic))
 
-    def _own(self, x: Input, entity: str) -> np.ndarray:
-        """The places of an input that belongs to the entity on which the network acts."""
+    def _own(self, x: Input, entity: str) -> tuple[str, np.ndarray]:
+        """Whose an input is that belongs to the entity on which the network acts, and its places."""
         of, axis = VARIABLES[self.augment.outputs[0]].axis, VARIABLES[x.name].axis
         others, table = related(self.model, entity, of, axis), self.tables[x.name]
         if not others or any(other not in table for other in others):
@@ -205,7 +226,8 @@ class _Wiring:
                 f"{', '.join(table)}"
             )
         found = [table[other] for other in others]
-        return found[0] if len(found) == 1 else np.concatenate([rows.ravel() for rows in found])[None]
+        places = found[0] if len(found) == 1 else np.concatenate([rows.ravel() for rows in found])[None]
+        return ", ".join(others), places
 
     def _stack(self, x: Input, entities: list[str], found: list[np.ndarray]) -> np.ndarray:
         if len({places.shape[1] for places in found}) > 1:

@@ -1,10 +1,11 @@
 """Robot files: URDF and MJCF in, and the numbers of a model back into the file that it came from."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..model import Model, ModelError, build_spec
+from ..model import Model, ModelError, ModelWarning, build_spec
 
 __all__ = ["load", "save"]
 
@@ -37,6 +38,8 @@ def load(
     is fixed in the world and what else `hs.world` brings together.
     """
     path = Path(path)
+    if path.suffix == ".hybrid" or (path / "model.json").is_file():
+        raise ModelError(f"{path}: it is a model with networks, not a robot's file; use hs.load_hybrid(path)")
     _one_of("base", base, ("fixed", "free"))
     _one_of("massless", massless, ("error", "fix"))
     if _root_tag(path) == "robot":
@@ -60,8 +63,11 @@ def save(model: Model, path: str | Path, like: str | Path | None = None) -> None
     """Writes the numbers of `model` into a copy of the file `like` that it was loaded from.
 
     Only numbers that differ from those in `like` are written; all else, such as comments, looks and layout, stays
-    as it is. `path` and `like` may be the same. Warns with `ModelWarning` of numbers that the file cannot hold.
+    as it is. `path` and `like` may be the same. Warns with `ModelWarning` of numbers that the file cannot hold, and of
+    networks, which it cannot hold either: `hs.save_hybrid` keeps them.
     """
+    if Path(path).suffix == ".hybrid":
+        raise ModelError(f"{path}: hs.save writes URDF and MJCF; a model with its networks is saved by hs.save_hybrid")
     if like is None:
         raise ModelError(f"{path}: a model does not remember its file; name it: hs.save(model, path, like=original)")
     like, path = Path(like), Path(path)
@@ -73,6 +79,12 @@ def save(model: Model, path: str | Path, like: str | Path | None = None) -> None
         from .save_mjcf import save_mjcf
 
         save_mjcf(model, path, like)
+    if model.augmentation is not None:
+        warnings.warn(
+            f"{path}: the model's networks are not in it, so loading it gives another motion; hs.save_hybrid keeps them",
+            ModelWarning,
+            stacklevel=2,
+        )
 
 
 def _root_tag(path: Path) -> str:

@@ -69,6 +69,14 @@ class Recording(Marks):
     def wants(self, name: str) -> bool:
         return name in self.names or self.marks.wants(name)
 
+    def offer(self, name: str, compute: Callable[[], Array]) -> None:
+        if name not in self.names:
+            self.marks.offer(name, compute)
+            return
+        value = compute()
+        self.marks.offer(name, lambda: value)
+        self.values[name] = jnp.asarray(value)
+
     def again(self) -> Marks:
         return self.marks.again()
 

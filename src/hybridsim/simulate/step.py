@@ -25,7 +25,7 @@ from ..dynamics import (
 from ..model import Memory, Model, State
 from ..model.names import Marks, Named, as_marks, unmarked
 from ..spatial import Array, Scalar
-from .checks import check_contact
+from .checks import check_contact, check_memory
 from .control import Control, as_control
 from .forces import joint_forces, passive_damping
 from .integrators import Integrator, Motion, SemiImplicitEuler
@@ -149,8 +149,8 @@ def begin(model: Model, state: State, named: Marks | Named) -> Marks:
     then = as_marks(named)
     if model.augmentation is None:
         return then
-    memory = None if state.memory is None else state.memory.networks
-    return model.augmentation.begin(model.augmentation.memory(state.q.dtype) if memory is None else memory, then)
+    memory = initial_state(model, state).memory
+    return model.augmentation.begin(None if memory is None else memory.networks, then)
 
 
 def initial_state(model: Model, state: StateLike | None = None) -> State:
@@ -159,10 +159,12 @@ def initial_state(model: Model, state: StateLike | None = None) -> State:
     Needed only where `step` is called in a loop of JAX: there the first state must have the form of all others.
     """
     state = as_state(model, model.rest() if state is None else state)
-    if model.augmentation is None or (state.memory is not None and state.memory.networks is not None):
-        return state
-    contact = None if state.memory is None else state.memory.contact
-    return State(*state, Memory(contact, model.augmentation.memory(state.q.dtype)).or_nothing())
+    given = Memory() if state.memory is None else state.memory
+    networks = None if model.augmentation is None else model.augmentation.memory(state.q.dtype)
+    if networks is not None and given.networks is not None:
+        check_memory(networks, given.networks)
+        networks = given.networks
+    return State(*state, Memory(given.contact, networks).or_nothing())
 
 
 def as_state(model: Model, state: StateLike) -> State:

@@ -42,6 +42,9 @@ class _Survey(Marks):
     def _see(self, name: str, value: Array, changes: bool) -> Array:
         if name not in VARIABLES:
             raise KeyError(f"the engine marks {name!r}, which model/variables.py does not describe")
+        if 0 in jnp.shape(value):
+            # Joint limits alone make a contact problem, one without points.
+            return value
         self.found[name] = Mark(name, jnp.shape(value), changes, tuple(self.found))
         return value
 

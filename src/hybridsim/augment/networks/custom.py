@@ -38,7 +38,8 @@ class Custom(Architecture):
 
     def _check_sizes(self, own: "Own", sizes: tuple[int, int]) -> None:
         try:
-            out = jax.eval_shape(lambda x: own(x, own.memory(x.dtype))[0], np.zeros(sizes[0]))
+            # The module alone: a gain would stretch what is too short.
+            out = jax.eval_shape(lambda x: own.answer(x, own.memory(x.dtype))[0], np.zeros(sizes[0]))
         except Exception as problem:
             raise ValueError(
                 f"the network {self.name!r} cannot be called with a vector of {sizes[0]} numbers: {problem}"
@@ -57,8 +58,11 @@ class Own(Network):
 
     def __call__(self, x, memory):
         x = (x - lax.stop_gradient(self.shift)) / lax.stop_gradient(self.scale)
-        y, memory = (self.module(x), None) if memory is None else self.module(x, memory)
+        y, memory = self.answer(x, memory)
         return lax.stop_gradient(self.gain) * y, memory
+
+    def answer(self, x: Float[Array, " inputs"], memory: Any) -> tuple[Any, Any]:
+        return (self.module(x), None) if memory is None else self.module(x, memory)
 
     def memory(self, dtype):
         if not hasattr(self.module, "memory"):

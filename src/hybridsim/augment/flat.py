@@ -1,0 +1,62 @@
+"""The free numbers of a model as one vector, and where in it each of them is."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from ..spatial import Array
+
+Free = Callable[[Any], Any]
+"""Chooses what is free, as `lambda model: (model.augmentation, model.links.mass)`."""
+
+
+class Flat:
+    """A way there and back. Everything that is not free is a constant of it."""
+
+    def __init__(self, model: Any, free: Free):
+        if not jax.tree.leaves(free(model)):
+            raise ValueError("nothing is free to be trained: the model has no networks, or `free` chooses nothing")
+        nothing = jax.tree.map(lambda _: False, model)
+        mask = eqx.tree_at(free, nothing, replace_fn=lambda part: jax.tree.map(lambda _: True, part))
+        self._free, self._fixed = eqx.partition(model, mask)
+        self._leaves, self._form = jax.tree.flatten(self._free)
+        self._ends = np.cumsum([0, *(np.size(leaf) for leaf in self._leaves)])
+
+    @property
+    def size(self) -> int:
+        return int(self._ends[-1])
+
+    def vector(self) -> Float[np.ndarray, " size"]:
+        """Of the model from which this was made."""
+        return np.concatenate([np.asarray(leaf, dtype=float).ravel() for leaf in self._leaves])
+
+    def gather(self, free: Any) -> Float[np.ndarray, "*batch size"]:
+        """Of another tree of the same form, such as a gradient, whose leaves may have batch axes before."""
+        parts = [
+            np.asarray(leaf).reshape(*leaf.shape[: leaf.ndim - np.ndim(own)], -1)
+            for leaf, own in zip(jax.tree.leaves(free), self._leaves, strict=True)
+        ]
+        return np.concatenate(parts, axis=-1)
+
+    def free(self, vector: Array) -> Any:
+        """The tree of free numbers."""
+        parts = [
+            vector[a:b].reshape(np.shape(leaf))
+            for leaf, a, b in zip(self._leaves, self._ends[:-1], self._ends[1:], strict=True)
+        ]
+        return jax.tree.unflatten(self._form, parts)
+
+    def model(self, vector: Array) -> Any:
+        return eqx.combine(self.free(vector), self._fixed)
+
+    def join(self, free: Any) -> Any:
+        """The model with these free numbers."""
+        return eqx.combine(free, self._fixed)
+
+    def places(self) -> Any:
+        """A model in which every free number is its place in the vector, and every other one is None."""
+        return self.free(np.arange(self.size))

@@ -1,0 +1,101 @@
+"""Leaving out what has vanished: inputs, and whole networks. Predictions stay the same."""
+
+from dataclasses import replace
+from itertools import groupby
+
+import jax
+import numpy as np
+
+from ..model import VARIABLES, Model
+from .acting import Networks, Site
+from .blueprint import Augment, Blueprint
+from .inputs import Input
+from .networks import InputLayer, OutputLayer
+from .wiring import Given, Plan, Wire
+
+
+def prune(model: Model) -> Model:
+    """The model without inputs whose weights are all zero, and without networks that always give zero."""
+    if not isinstance(model.augmentation, Networks):
+        return model
+    sites = tuple(_pruned(site) for site in model.augmentation.sites if not _does_nothing(site))
+    return replace(model, augmentation=replace(model.augmentation, sites=sites) if sites else None)
+
+
+def blueprint_of(model: Model) -> Blueprint:
+    """What the model's networks are, as they are now: of a pruned model the smaller blueprint."""
+    networks = model.augmentation
+    if not isinstance(networks, Networks):
+        return Blueprint()
+    merged = []
+    for same, group in groupby((site.plan.augment for site in networks.sites), key=lambda a: replace_entities(a, "")):
+        entities = dict.fromkeys(name for augment in group for name in augment.entities.split(","))
+        merged.append(replace_entities(same, ",".join(entities)))
+    return Blueprint(*merged)
+
+
+def replace_entities(augment: Augment, entities: str) -> Augment:
+    return Augment(augment.outputs, augment.inputs, augment.network, entities, augment.apply, augment.mode)
+
+
+def _layers(site: Site, kind: type) -> list:
+    nodes = jax.tree.leaves(site.network, is_leaf=lambda node: isinstance(node, kind))
+    return [node for node in nodes if isinstance(node, kind)]
+
+
+def _is_zero(x) -> bool:
+    return x is None or not np.any(np.asarray(x))
+
+
+def _does_nothing(site: Site) -> bool:
+    if site.plan.mode == "replace":
+        return False
+    last = _layers(site, OutputLayer)
+    if last:
+        return all(_is_zero(layer.weight) and _is_zero(layer.bias) for layer in last)
+    first = _layers(site, InputLayer)
+    return bool(first) and all(_is_zero(layer.weight) and _is_zero(layer.bias) for layer in first)
+
+
+def _pruned(site: Site) -> Site:
+    layers = _layers(site, InputLayer)
+    if not layers:
+        return site
+    deaf = [layer for layer in _layers(site, OutputLayer) if _is_zero(layer.weight)]
+    vanished = frozenset(
+        label
+        for label in layers[0].columns
+        if deaf or all(label in x.columns and _is_zero(x.weight[:, x.columns[label]]) for x in layers)
+    )
+    if not vanished:
+        return site
+    plan = site.plan
+    needed = {need.name for need in plan.augment.network.needs(plan.augment.outputs)}
+    wires: list[Wire | Given] = []
+    for wire in plan.inputs:
+        if wire.label not in vanished:
+            wires.append(wire)
+        elif isinstance(wire, Wire) and wire.name in needed and wire.delays == (0,):
+            # A structure still has to know it.
+            wires.append(replace(wire, hidden=True))
+    constants = tuple(site.constants[wire.place] for wire in wires if isinstance(wire, Given))
+    counted = iter(range(len(constants)))
+    wires = [replace(wire, place=next(counted)) if isinstance(wire, Given) else wire for wire in wires]
+    smaller = replace(plan, inputs=tuple(wires), augment=_narrowed(plan, wires))
+    return Site(site.network.without(vanished), constants, smaller)
+
+
+def _narrowed(plan: Plan, wires: list[Wire | Given]) -> Augment:
+    """The augmentation of one network with the inputs that are left."""
+    given = {str(x): x for x in plan.augment.inputs}
+    inputs = [given[w.label] if isinstance(w, Given) else _input(plan, w) for w in wires if not getattr(w, "hidden", 0)]
+    augment = plan.augment
+    return Augment(augment.outputs, inputs, augment.network, ",".join(plan.entities), augment.apply, augment.mode)
+
+
+def _input(plan: Plan, wire: Wire) -> Input:
+    """The input of a wire; that of the network's own entity without its name, so that like networks look alike."""
+    joints = ("coordinate", "freedom", "joint")
+    of, axis = VARIABLES[plan.outputs[0].name].axis, VARIABLES[wire.name].axis
+    own = plan.entities == (wire.entity,) and (of == axis or (of in joints and axis in joints))
+    return Input(wire.name, None if own else wire.entity, wire.delays, wire.cyclic)

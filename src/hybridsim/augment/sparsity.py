@@ -1,0 +1,153 @@
+"""What makes weights vanish: the papers' penalty, and the sparse-group lasso with proximal steps.
+
+A group is an input variable of a network: the columns of its first layer that belong to one block. All its weights are
+zero or none; a network whose groups have all vanished is a constant, and one whose last layer has vanished is nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..spatial import Array
+from .acting import Networks, Site
+from .flat import Flat
+from .networks import InputLayer, OutputLayer
+from .networks.linear import Matrix
+
+
+def papers_penalty(model: Any, kappa: float, lam: float) -> Float[Array, ""]:
+    """kappa |first layers|_1 + lambda |upper layers|_2^2 (NeuralSim, equation 2), to be added to a loss."""
+    first = sum((jnp.sum(jnp.abs(layer.weight)) for layer in _found(model, InputLayer)), jnp.zeros(()))
+    return kappa * first + lam * sum((jnp.sum(jnp.square(w)) for w in _upper(model)), jnp.zeros(()))
+
+
+def _found(tree: Any, kind: type) -> list:
+    nodes = jax.tree.leaves(tree, is_leaf=lambda node: isinstance(node, kind))
+    return [node for node in nodes if isinstance(node, kind)]
+
+
+def _upper(tree: Any) -> list[Array]:
+    """Weight matrices above the first layer."""
+    without = jax.tree.map(
+        lambda node: None if isinstance(node, InputLayer) else node,
+        [site.network for site in _sites(tree)],
+        is_leaf=lambda node: isinstance(node, InputLayer),
+    )
+    return [leaf for leaf in jax.tree.leaves(without) if jnp.ndim(leaf) == 2]
+
+
+def _sites(model: Any) -> tuple[Site, ...]:
+    networks = getattr(model, "augmentation", None)
+    return networks.sites if isinstance(networks, Networks) else ()
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How much a network listens to an input."""
+
+    site: str
+    input: str
+    norm: float
+    """Of the columns of its first layer, for inputs of the size of one."""
+
+
+def strengths(model: Any) -> list[Strength]:
+    """All inputs of all networks, the strongest of each network first."""
+    found = []
+    for site in _sites(model):
+        norms: dict[str, float] = {}
+        for layer in _found(site.network, InputLayer):
+            for label, columns in layer.columns.items():
+                norms[label] = float(np.hypot(norms.get(label, 0.0), np.linalg.norm(layer.weight[:, columns])))
+        ranked = sorted(norms.items(), key=lambda item: -item[1])
+        found += [Strength(str(site.plan), label, norm) for label, norm in ranked]
+    return found
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """kappa (sum over groups of sqrt(size) |group|_2 + single |first layers|_1) + upper |upper layers|_2^2.
+
+    Simon et al. 2013, with one group for each input variable of each network. With `places` each network's last layer is
+    a group too, so that networks that are not needed vanish altogether. `upper` keeps networks from shrinking their first
+    layer only to grow in the next.
+    """
+
+    kappa: float
+    upper: float = 1e-6
+    single: float = 0.0
+    """Weight of the entry-wise part, which makes groups sparse within."""
+    places: bool = False
+
+    def on(self, model: Any, flat: Flat) -> "Pulling":
+        """For one model and one choice of what is free."""
+        places = flat.places()
+        group = np.full(flat.size, -1)
+        count = 0
+        for site in _sites(places):
+            for layer in _found(site.network, InputLayer):
+                for columns in layer.columns.values():
+                    group[np.asarray(layer.weight[:, columns]).ravel()] = count
+                    count += 1
+            if self.places:
+                for layer in _found(site.network, OutputLayer):
+                    group[np.asarray(layer.weight).ravel()] = count
+                    if layer.bias is not None:
+                        group[np.asarray(layer.bias)] = count
+                    count += 1
+                for matrix in _found(site.network, Matrix):
+                    if matrix.first.bias is not None:
+                        group[np.asarray(matrix.first.bias)] = count
+                        count += 1
+        upper = np.zeros(flat.size, dtype=bool)
+        for weight in _upper(places):
+            upper[np.asarray(weight).ravel()] = True
+        return Pulling(self, group, upper)
+
+
+@dataclass(frozen=True)
+class Pulling:
+    """A penalty on a vector of free numbers."""
+
+    penalty: Penalty
+    groups: np.ndarray
+    """Of each number its group; -1 for none."""
+    upper: np.ndarray
+
+    def value(self, theta: np.ndarray) -> float:
+        norms, sizes = self._norms(theta)
+        kappa, single = self.penalty.kappa, self.penalty.single
+        lasso = np.sum(np.sqrt(sizes) * norms) + single * np.sum(np.abs(theta[self.groups >= 0]))
+        return float(kappa * lasso + self.penalty.upper * np.sum(theta[self.upper] ** 2))
+
+    def gradient(self, theta: np.ndarray) -> np.ndarray:
+        """Of the smooth part."""
+        return 2 * self.penalty.upper * np.where(self.upper, theta, 0.0)
+
+    def shrink(self, theta: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """The proximal step: entries, then groups, are drawn to zero by rate kappa, and stay there once they reach it."""
+        grouped = self.groups >= 0
+        members, kappa = self.groups[grouped], self.penalty.kappa
+        if not len(members):
+            return theta
+        x, rate = theta[grouped], rate[grouped]
+        x = np.sign(x) * np.maximum(np.abs(x) - rate * kappa * self.penalty.single, 0.0)
+        norms, sizes = self._norms_of(members, x)
+        of_group = np.bincount(members, rate) / np.maximum(sizes, 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = np.where(norms > 0, np.maximum(1 - of_group * kappa * np.sqrt(sizes) / norms, 0.0), 0.0)
+        result = theta.copy()
+        result[grouped] = x * left[members]
+        return result
+
+    def _norms(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        grouped = self.groups >= 0
+        return self._norms_of(self.groups[grouped], theta[grouped])
+
+    @staticmethod
+    def _norms_of(members: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.sqrt(np.bincount(members, x**2)), np.bincount(members)

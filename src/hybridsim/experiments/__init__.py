@@ -1,0 +1,1 @@
+"""The papers' experiments, one module each. They use only the public API; each makes its table and its figure."""

@@ -1,0 +1,301 @@
+"""A picture of the networks in a model, as Figure 10 of NeuralSim: what each looks at, and how much.
+
+All lengths are in inches.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyBboxPatch
+
+from ..augment import Networks, Site
+from ..augment.networks import InputLayer
+from ..model import Model, ModelError
+
+MOST_NETWORKS = 12
+MOST_UNITS = 8
+"""Of one layer; those to which most comes in."""
+MOST_INPUTS = 24
+VANISHED = 1e-6
+"""Beside the strongest: what is weaker counts as nothing."""
+
+INK, GREY, PALE, PAPER = "#1f2933", "#a3acb6", "#d7dce1", "#ffffff"
+INPUT, HIDDEN, OUTPUT = "#1f5fa8", "#5b6b7b", "#c2571a"
+FONT, TITLE = 8.0, 9.5
+ROW, COLUMN, RADIUS = 0.26, 1.15, 0.075
+GAP, TITLE_HEIGHT, FOOT = 0.35, 0.62, 0.34
+
+Ends = list[tuple[tuple[float, float], tuple[float, float]]]
+
+
+@dataclass(frozen=True)
+class _Input:
+    label: str
+    size: int
+    columns: slice | None
+    """Of the first layer; None where only the law around the network knows it."""
+
+
+@dataclass(frozen=True)
+class _Graph:
+    """What is drawn of one network."""
+
+    title: str
+    subtitle: str
+    inputs: tuple[_Input, ...]
+    more: int
+    """How many inputs there is no room for."""
+    outputs: tuple[tuple[str, int], ...]
+    """Labels and sizes."""
+    layers: tuple[np.ndarray, ...]
+    """Weights: units by inputs, next units by units, ..., outputs by units. None for a module of the user's own."""
+    laws: tuple[str, ...]
+    """Structures around the network, the innermost first."""
+    remembers: bool
+
+    @property
+    def columns(self) -> int:
+        """Gaps between columns of nodes; what is no stack of layers is a box, as a law is."""
+        return max(len(self.layers), 1) + (1 if self.laws or not self.layers else 0)
+
+    @property
+    def rows(self) -> int:
+        shown = len(self.inputs) + bool(self.more)
+        hidden = max((min(len(w), MOST_UNITS + 1) for w in self.layers[:-1]), default=1)
+        return max(shown, hidden + 1, len(self.outputs), 3)
+
+
+def draw_blueprint(model: Model, path: str | Path | None = None) -> Figure:
+    """Every network of the model as a graph; written to `path` if that is given.
+
+    Lines from inputs are as wide and dark as the norms of their weights in the first layer, beside the strongest one;
+    inputs whose weights have vanished are grey.
+    """
+    networks = model.augmentation
+    if not isinstance(networks, Networks) or not networks.sites:
+        raise ModelError("there are no networks in this model to be drawn; blueprint.graft(model) puts them there")
+    graphs = [_graph(site) for site in networks.sites[:MOST_NETWORKS]]
+    with mpl.rc_context({"font.family": "DejaVu Sans", "font.size": FONT}):
+        figure = _page(graphs, len(networks.sites) - len(graphs))
+        if path is not None:
+            figure.savefig(path, dpi=160)
+    return figure
+
+
+def _page(graphs: list[_Graph], left_out: int) -> Figure:
+    across = {1: 1, 2: 2, 4: 2}.get(len(graphs), 3)
+    down = -(-len(graphs) // across)
+    left = max(_width(_labelled(x.label, x.size)) for g in graphs for x in (*g.inputs, _Input("", 1, None)))
+    right = max(_width(_labelled(*output)) for g in graphs for output in g.outputs)
+    titles = max(max(_width(g.title, TITLE), _width(g.subtitle)) for g in graphs)
+    middle = max(max(g.columns for g in graphs) * COLUMN, titles - left - right)
+    width, height = left + middle + right, max(g.rows for g in graphs) * ROW + TITLE_HEIGHT
+    page = across * (width + GAP) + GAP, down * (height + GAP) + FOOT
+    figure = Figure(figsize=page, facecolor=PAPER)
+    for i, graph in enumerate(graphs):
+        x, y = GAP + (i % across) * (width + GAP), page[1] - (i // across + 1) * (height + GAP) + GAP / 2
+        axes = figure.add_axes((x / page[0], y / page[1], width / page[0], height / page[1]))
+        axes.set(xlim=(-left, middle + right), ylim=(0, height))
+        axes.axis("off")
+        _draw(axes, graph, middle, height - TITLE_HEIGHT)
+        axes.text(-left, height, graph.title, size=TITLE, weight="bold", color=INK, va="top")
+        axes.text(-left, height - 0.21, graph.subtitle, color=HIDDEN, va="top")
+    foot = "Width of a line: weights of an input beside those of the strongest. Grey: vanished."
+    if left_out:
+        foot += f" Not shown: {left_out} more network{'s' if left_out > 1 else ''}."
+    figure.text(GAP / page[0], 0.16 / page[1], foot, color=HIDDEN, size=FONT - 1)
+    return figure
+
+
+def _width(text: str, size: float = FONT) -> float:
+    """Room for a text beside a node."""
+    return 0.6 * size / 72 * len(text) + 2.5 * RADIUS
+
+
+def _labelled(label: str, size: int) -> str:
+    return label if size == 1 else f"{label}  ×{size}"
+
+
+# From a network to its graph
+
+
+def _graph(site: Site) -> _Graph:
+    plan, architecture = site.plan, site.plan.augment.network
+    laws: list[str] = []
+    while hasattr(architecture, "network"):
+        laws.insert(0, type(architecture).__name__)
+        architecture = architecture.network
+    core = _core(site.network)
+    layers = () if core is None else _layers(core)
+    columns = {} if core is None else core.first.columns
+    whole = slice(None) if core is None else None
+    inputs = [_Input(block.label, block.size, columns.get(block.label, whole)) for block in plan.signature.inputs]
+    known = {x.label for x in inputs}
+    inputs += [_Input(label, s.stop - s.start, s) for label, s in columns.items() if label not in known]
+    # What only a law knows comes last, so that its way to the law is free.
+    inputs.sort(key=lambda x: x.columns is None)
+    sign = {"add": "+=", "scale": "*=", "replace": "="}[plan.mode]
+    entities = ", ".join(plan.entities)
+    return _Graph(
+        title=f"{', '.join(plan.augment.outputs)} {sign} {_name(architecture)}",
+        subtitle=f"{entities if len(entities) < 48 else f'{len(plan.entities)} entities'}, apply='{plan.augment.apply}'",
+        inputs=tuple(inputs[:MOST_INPUTS]),
+        more=max(len(inputs) - MOST_INPUTS, 0),
+        outputs=tuple((block.label, block.size) for block in plan.signature.outputs),
+        layers=layers,
+        laws=tuple(laws),
+        remembers=hasattr(core, "recurrent"),
+    )
+
+
+def _core(network: Any) -> Any:
+    """The node with the input layer in it, in whatever it is wrapped; None where there is none."""
+
+    def is_core(node):
+        return isinstance(getattr(node, "first", None), InputLayer)
+
+    return next((node for node in jax.tree.leaves(network, is_leaf=is_core) if is_core(node)), None)
+
+
+def _layers(core: Any) -> tuple[np.ndarray, ...]:
+    first = np.asarray(core.first.weight)
+    if hasattr(core, "recurrent"):
+        # All gates of a unit are drawn as one.
+        units = np.shape(core.recurrent)[1]
+        first = np.linalg.norm(first.reshape(-1, units, first.shape[1]), axis=0)
+    last = (np.asarray(core.last.weight),) if hasattr(core, "last") else ()
+    return (first, *(np.asarray(layer.weight) for layer in getattr(core, "middle", ())), *last)
+
+
+def _name(architecture: Any) -> str:
+    kind = type(architecture).__name__
+    if hasattr(architecture, "hidden"):
+        return f"{kind}({'-'.join(map(str, architecture.hidden))}, {architecture.activation})"
+    return f"{kind}({architecture.units})" if hasattr(architecture, "units") else kind
+
+
+# From a graph to a drawing
+
+
+def _draw(axes: Axes, graph: _Graph, width: float, height: float) -> None:
+    shown = len(graph.inputs) + bool(graph.more)
+    heights = _spread(shown, height)
+    step = width / graph.columns
+    outputs = [(width, y) for y in _spread(len(graph.outputs), height)]
+    starts = [(0.0, y) for y in heights[: len(graph.inputs)]]
+    if graph.more:
+        axes.text(-2 * RADIUS, heights[-1], f"and {graph.more} more", color=GREY, ha="right", va="center", style="italic")
+
+    boxed = bool(graph.laws) or not graph.layers
+    gate = (width - step, height / 2) if boxed else None
+    if not graph.layers:
+        listened = np.ones(len(graph.inputs))
+        _lines(axes, [(start, gate) for start in starts], listened, INPUT, "inputs")
+    else:
+        listened = _stack(axes, graph, starts, [gate] if gate else outputs, step, height)
+    if gate:
+        _lines(axes, [(gate, end) for end in outputs], np.ones(len(outputs)), HIDDEN, "outputs")
+        law = [start for x, start in zip(graph.inputs, starts, strict=True) if x.columns is None]
+        _lines(axes, [(start, gate) for start in law], np.full(len(law), 0.3), INPUT, "law", linestyle=(0, (4, 3)))
+        _box(axes, gate, graph.laws or ("own module",))
+    for x, (_, y), strength in zip(graph.inputs, starts, listened, strict=True):
+        lives = strength > 0 or x.columns is None
+        _node(axes, 0.0, y, INPUT if lives else PALE, filled=lives)
+        label = _labelled(x.label, x.size)
+        axes.text(-2 * RADIUS, y, label, color=INK if lives else GREY, ha="right", va="center")
+    for (label, size), (x, y) in zip(graph.outputs, outputs, strict=True):
+        _node(axes, x, y, OUTPUT)
+        axes.text(x + 2 * RADIUS, y, _labelled(label, size), color=INK, va="center")
+
+
+def _stack(axes: Axes, graph: _Graph, starts: Ends, ends: list, step: float, height: float) -> np.ndarray:
+    """The layers and all lines between them. What comes back is how strong each input is."""
+    norms = [
+        np.zeros(len(graph.layers[0])) if x.columns is None else np.linalg.norm(graph.layers[0][:, x.columns], axis=1)
+        for x in graph.inputs
+    ]
+    strength = np.array(norms).reshape(len(graph.inputs), -1).T
+    places = starts
+    for i, weight in enumerate(graph.layers):
+        size = strength if i == 0 else np.abs(weight)[:, units]
+        last = i == len(graph.layers) - 1
+        if last:
+            size = _by_end(size, [n for _, n in graph.outputs] if len(ends) == len(graph.outputs) else [len(size)])
+            units, nexts = np.arange(len(ends)), ends
+        else:
+            units, more = _strongest(weight)
+            heights = _spread(len(units) + more, height)
+            nexts = [((i + 1) * step, y) for y in heights[: len(units)]]
+            size = size[units]
+        relative = size / max(size.max(initial=0.0), np.finfo(float).tiny)
+        lines = [(a, b) for b in nexts for a in places]
+        _lines(axes, lines, relative.ravel(), HIDDEN if i else INPUT, "weights" if i else "inputs")
+        if not last:
+            for x, y in nexts:
+                _node(axes, x, y, HIDDEN)
+            if more:
+                axes.text((i + 1) * step, heights[-1], f"+{len(weight) - len(units)}", color=HIDDEN, ha="center", va="center")
+            if graph.remembers:
+                top = heights[0] + 1.2 * RADIUS
+                axes.annotate("memory", ((i + 1) * step, top), color=HIDDEN, size=FONT - 1, ha="center", va="bottom")
+        places = nexts
+    total = np.linalg.norm(strength, axis=0)
+    return np.where(total > VANISHED * max(total.max(initial=0.0), np.finfo(float).tiny), total, 0.0)
+
+
+def _strongest(weight: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Units to be drawn, and whether there are more."""
+    if len(weight) <= MOST_UNITS:
+        return np.arange(len(weight)), False
+    return np.sort(np.argsort(-np.linalg.norm(weight, axis=1), kind="stable")[:MOST_UNITS]), True
+
+
+def _by_end(size: np.ndarray, counts: Sequence[int]) -> np.ndarray:
+    """Norms of the rows that lead to the same node."""
+    ends = np.cumsum([0, *counts])
+    return np.array([np.linalg.norm(size[a:b], axis=0) for a, b in zip(ends[:-1], ends[1:], strict=True)])
+
+
+def _spread(count: int, height: float) -> list[float]:
+    """Heights of a column of nodes, from the top, around the middle."""
+    row = min(ROW if count > 4 else 1.35 * ROW, height / max(count, 1))
+    return [height / 2 + row * ((count - 1) / 2 - i) for i in range(count)]
+
+
+def _lines(axes: Axes, ends: list, strength: np.ndarray, colour: str, kind: str, **style) -> None:
+    """Those that are there; wide and dark where they are strong."""
+    kept = np.flatnonzero(strength > VANISHED)
+    widest = 2.2 if kind == "inputs" else 1.0
+    rgb = to_rgb(colour)
+    axes.add_collection(
+        LineCollection(
+            [ends[i] for i in kept],
+            linewidths=0.25 + widest * strength[kept],
+            colors=[(*rgb, 0.06 + 0.8 * s) for s in strength[kept]],
+            capstyle="round",
+            gid=kind,
+            zorder=1,
+            **style,
+        )
+    )
+
+
+def _node(axes: Axes, x: float, y: float, colour: str, filled: bool = True) -> None:
+    axes.add_patch(Circle((x, y), RADIUS, fc=colour if filled else PAPER, ec=colour if filled else GREY, lw=1, zorder=2))
+
+
+def _box(axes: Axes, centre: tuple[float, float], words: Sequence[str]) -> None:
+    width, height = max(0.075 * max(map(len, words)), 0.5) + 0.1, 0.17 * len(words) + 0.18
+    corner = centre[0] - width / 2, centre[1] - height / 2
+    style = "round,pad=0.0,rounding_size=0.07"
+    axes.add_patch(FancyBboxPatch(corner, width, height, boxstyle=style, fc="#f4f6f8", ec=HIDDEN, lw=1, zorder=3))
+    axes.text(*centre, "\n".join(words), color=INK, ha="center", va="center", zorder=4)

@@ -1,0 +1,132 @@
+"""Penalties and pruning: proximal steps are exact, what vanishes can be left out, and nothing else changes."""
+
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import hybridsim as hs
+from augment.weights import shaken
+from hybridsim.augment.flat import Flat
+from hybridsim.augment.networks import InputLayer
+
+MODEL = hs.chain(2)
+ALL = ("joint.position[*]", "joint.velocity[*]")
+
+
+def everything(network=hs.MLP((3, 3)), **options):
+    return shaken(hs.Blueprint(hs.Augment("joint.force", ALL, network, **options)).graft(MODEL), seed=1)
+
+
+def with_zeros(model, vanish):
+    """The model in which `vanish(site, label)` says which inputs have no weight."""
+    sites = []
+    for site in model.augmentation.sites:
+
+        def cleared(layer, site=site):
+            if not isinstance(layer, InputLayer):
+                return layer
+            weight = np.array(layer.weight)
+            for label, columns in layer.columns.items():
+                if vanish(str(site.plan), label):
+                    weight[:, columns] = 0
+            return replace(layer, weight=weight)
+
+        sites.append(jax.tree.map(cleared, site, is_leaf=lambda node: isinstance(node, InputLayer)))
+    return replace(model, augmentation=replace(model.augmentation, sites=tuple(sites)))
+
+
+def end(model):
+    state = hs.State(np.array([0.3, -0.2]), np.array([1.0, -2.0]))
+    return np.asarray(hs.rollout(model, state, dt=1e-2, steps=20, contact=None).q)
+
+
+def test_the_papers_penalty():
+    model = everything()
+    networks = [site.network for site in model.augmentation.sites]
+    first = sum(np.abs(n.first.weight).sum() for n in networks)
+    upper = sum((n.middle[0].weight ** 2).sum() + (n.last.weight**2).sum() for n in networks)
+    np.testing.assert_allclose(hs.papers_penalty(model, 0.3, 0.7), 0.3 * first + 0.7 * upper, rtol=1e-12)
+
+
+@pytest.mark.parametrize("single", [0.0, 0.4])
+def test_a_proximal_step_minimises_what_it_should(single):
+    model = everything()
+    flat = Flat(model, lambda m: m.augmentation)
+    pulling = hs.Penalty(0.3, upper=0.0, single=single).on(model, flat)
+    theta, rate = flat.vector(), np.full(flat.size, 0.8)
+    members = np.flatnonzero(pulling.groups == 0)
+
+    def objective(x):
+        moved = theta.copy()
+        moved[members] = x
+        return np.sum((x - theta[members]) ** 2) / 2 + 0.8 * pulling.value(moved)
+
+    found = minimize(objective, 0.5 * theta[members], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12})
+    np.testing.assert_allclose(pulling.shrink(theta, rate)[members], found.x, atol=2e-6)
+
+
+def test_a_strong_pull_makes_groups_vanish_exactly_and_leaves_the_rest():
+    model = everything()
+    flat = Flat(model, lambda m: m.augmentation)
+    pulling = hs.Penalty(1e3).on(model, flat)
+    theta = flat.vector()
+    after = pulling.shrink(theta, np.ones(flat.size))
+    assert np.all(after[pulling.groups >= 0] == 0)
+    np.testing.assert_array_equal(after[pulling.groups < 0], theta[pulling.groups < 0])
+    assert len(set(pulling.groups[pulling.groups >= 0])) == 8
+
+
+def test_strengths_rank_the_inputs_of_each_network():
+    model = with_zeros(everything(), lambda site, label: label == "joint.position[joint2]")
+    ranked = hs.strengths(model)
+    assert [s.norm for s in ranked[:4]] == sorted((s.norm for s in ranked[:4]), reverse=True)
+    assert [(s.input, s.norm) for s in ranked if s.norm == 0] == 2 * [("joint.position[joint2]", 0.0)]
+
+
+@pytest.mark.parametrize(
+    "network", [hs.MLP((3, 3)), hs.Linear(), hs.GRU(3), hs.LSTM(3)], ids=lambda network: type(network).__name__
+)
+def test_pruning_leaves_out_what_vanished_and_changes_nothing(network):
+    own = {"joint.force[joint1]": "joint.velocity[joint1]", "joint.force[joint2]": "joint.velocity[joint2]"}
+    model = with_zeros(everything(network), lambda site, label: label != own[site])
+    pruned = hs.prune(model)
+    labels = [[b.label for b in site.plan.signature.inputs] for site in pruned.augmentation.sites]
+    assert labels == [[own["joint.force[joint1]"]], [own["joint.force[joint2]"]]]
+    np.testing.assert_allclose(end(pruned), end(model), rtol=1e-13, atol=1e-14)
+    smaller = hs.blueprint_of(pruned)
+    assert str(smaller) == f"joint.force[joint1,joint2] += {type(network).__name__}(joint.velocity)"
+    again = smaller.graft(MODEL)
+    assert [s.plan.inputs for s in again.augmentation.sites] == [s.plan.inputs for s in pruned.augmentation.sites]
+
+
+def test_pruning_keeps_what_other_entities_say():
+    model = with_zeros(everything(), lambda site, label: label != "joint.velocity[joint1]")
+    text = str(hs.blueprint_of(hs.prune(model)))
+    assert text == ("joint.force[joint1] += MLP(joint.velocity)\njoint.force[joint2] += MLP(joint.velocity[joint1])")
+
+
+def test_pruning_keeps_histories_and_constants():
+    inputs = (hs.constant("a", 1.0), hs.history("joint.velocity", 2), hs.constant("b", (2.0, 3.0)), "joint.position")
+    model = shaken(hs.Blueprint(hs.Augment("joint.force", inputs, hs.MLP((3,)))).graft(MODEL))
+    model = with_zeros(model, lambda site, label: label in ("constant(a)", f"joint.position[{site[12:-1]}]"))
+    pruned = hs.prune(model)
+    assert [b.size for b in pruned.augmentation.sites[0].plan.signature.inputs] == [2, 2]
+    np.testing.assert_allclose(end(pruned), end(model), rtol=1e-13)
+
+
+def test_networks_that_say_nothing_are_left_out():
+    silent = hs.Blueprint(hs.Augment("joint.force", ("joint.velocity",), hs.MLP((3,)))).graft(MODEL)
+    assert hs.prune(silent).augmentation is None
+    assert hs.prune(MODEL) is MODEL
+    replaced = hs.Blueprint(hs.Augment("joint.force", ("joint.velocity",), mode="replace")).graft(MODEL)
+    assert len(hs.prune(replaced).augmentation.sites) == 2
+
+
+def test_a_network_without_inputs_is_a_constant():
+    model = with_zeros(everything(), lambda site, label: True)
+    pruned = hs.prune(model)
+    assert all(site.plan.signature.input_size == 0 for site in pruned.augmentation.sites)
+    np.testing.assert_allclose(end(pruned), end(model), rtol=1e-13)
