@@ -54,9 +54,7 @@ def test_names_lists_the_variables_of_a_step(arm_file, capsys):
     rows = re.findall(r"^ *(\d+) .*?([a-z]+\.[a-z_]+) +(\S+(?: x \d+)?) ", printed, flags=re.MULTILINE)
     assert [int(number) for number, _, _ in rows] == list(range(1, len(rows) + 1))
     shapes = {name: shape for _, name, shape in rows}
-    assert shapes == {
-        mark.name: " x ".join(map(str, mark.shape)) or "1" for mark in hs.names(hs.load(arm_file))
-    }
+    assert shapes == {mark.name: " x ".join(map(str, mark.shape)) or "1" for mark in hs.names(hs.load(arm_file))}
     assert shapes["link.pose"] == "4 x 7"
     assert re.search(r"link\.pose .*read ", printed)
     assert re.search(r"joint\.force .*N m or N +change +total", printed)

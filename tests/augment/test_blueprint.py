@@ -207,12 +207,18 @@ def test_only_the_entities_that_are_meant(mode):
     assert np.allclose(forces(hybrid, *START), [plain[0], expected])
 
 
-def test_a_second_graft_acts_after_the_first_and_sees_what_it_did():
-    first = grafted(hs.Augment("joint.force", "joint.position", apply="together"))
-    both = shaken(hs.Blueprint(hs.Augment("joint.force", "joint.force", apply="together")).graft(first), seed=5)
-    plain = forces(CHAIN, *START)
-    between = plain + by_hand(both, START.q)
-    assert np.allclose(forces(both, *START), between + by_hand(both, between, i=1))
+def test_networks_of_several_grafts_act_one_after_another():
+    """What a network changes it sees as physics alone would have it; what others changed, as they left it."""
+    first = grafted(hs.Augment("joint.passive_force", "joint.position", apply="together"))
+    more = (
+        hs.Augment("joint.passive_force", "joint.passive_force", apply="together", mode="scale"),
+        hs.Augment("joint.force", "joint.passive_force", apply="together"),
+    )
+    hybrid = shaken(hs.Blueprint(*more).graft(first), seed=5)
+    plain = forces(CHAIN, *START, name="joint.passive_force")
+    passive = (plain + by_hand(hybrid, START.q)) * (1 + by_hand(hybrid, plain, i=1))
+    assert np.allclose(forces(hybrid, *START, name="joint.passive_force"), passive)
+    assert np.allclose(forces(hybrid, *START), passive + by_hand(hybrid, passive, i=2))
 
 
 def test_inputs_from_elsewhere_constants_turns_and_time():
@@ -252,7 +258,7 @@ def test_what_belongs_to_what():
     ]
     y = by_hand(hybrid, START.qd[[1, 0]], [0, 0, -9.81], i=1)
     found = forces(hybrid, *START, tau=np.array([0.1, 0.2]), name="actuator.force")
-    assert np.allclose(found, [0.1, 0.2] + y)
+    assert np.allclose(found, np.array([0.1, 0.2]) + y)
 
 
 def test_networks_without_inputs_are_numbers_to_be_found():

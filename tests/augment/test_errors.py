@@ -167,19 +167,23 @@ RUBBING = graft("contact.friction_force", "contact.depth", model=BOX, contact=hs
 @pytest.mark.parametrize("contact", [None, hs.Impulses()], ids=["none", "impulses"])
 def test_another_contact_model_at_the_step(contact):
     for go in (hs.step, lambda *given, **options: hs.rollout(*given, steps=1, record=("link.mass",), **options)):
-        with pytest.raises(ValueError, match=r"contact\.friction_force.*this step.*pass the same contact= here as to graft"):
+        with pytest.raises(
+            ValueError, match=r"contact\.friction_force.*this step.*pass the same contact= here as to graft"
+        ):
             go(RUBBING, BOX.rest(), contact=contact)
 
 
 def test_another_contact_model_at_a_second_graft():
-    with pytest.raises(hs.ModelError, match=r"a network at contact\.friction_force.* needs contact\.\w+.*the same contact="):
+    with pytest.raises(
+        hs.ModelError, match=r"a network at contact\.friction_force.* needs contact\.\w+.*the same contact="
+    ):
         hs.Blueprint(hs.Augment("joint.force", "joint.velocity")).graft(RUBBING, contact=None)
 
 
 def test_worlds_names_and_pairs_come_before_networks():
     with pytest.raises(hs.ModelError, match="model 1 of this world has networks in it; graft them onto the world"):
         hs.world(CHAIN, RUBBING)
-    with pytest.raises(hs.ModelError, match="networks know the names .* rename the model before"):
+    with pytest.raises(hs.ModelError, match=r"networks know the names .* rename the model before"):
         hs.prefixed(RUBBING, "left/")
     with pytest.raises(hs.ModelError, match="networks know which contacts there are; choose the pairs before"):
         hs.with_contacts(RUBBING, pairs=[("box", "ground")])

@@ -43,7 +43,7 @@ def test_the_past_of_what_comes_later_in_a_step_is_zero_before_the_first():
         past.append(qdd)
 
 
-def test_a_network_may_look_at_the_past_of_what_it_changes():
+def test_a_network_sees_the_past_of_what_it_changes_as_physics_alone_had_it():
     hybrid = grafted(hs.Augment("joint.force", ("joint.force", hs.previous("joint.force"))), size=0.3)
     motion = moved(hybrid)
     force, passive = motion.values["joint.force"], motion.values["joint.passive_force"]
@@ -51,7 +51,7 @@ def test_a_network_may_look_at_the_past_of_what_it_changes():
     for now, after in zip(passive, force, strict=True):
         y = np.array([by_hand(hybrid, now[i], last[i], i=i)[0] for i in range(2)])
         assert np.allclose(after, now + y, atol=1e-12)
-        last = after
+        last = now
 
 
 def sigmoid(x):
@@ -121,14 +121,14 @@ def test_halves_loops_and_scans_are_the_same_motion():
 
 
 def test_runge_kutta_remembers_the_first_of_its_evaluations():
-    cell = hs.Augment("joint.force", "joint.velocity", hs.GRU(3))
-    past = hs.Augment("joint.passive_force", hs.previous("joint.velocity"))
+    cell = hs.Augment("joint.force", "joint.velocity", hs.GRU(3), apply="shared")
+    past = hs.Augment("joint.passive_force", hs.previous("joint.velocity"), hs.Linear(), apply="shared")
     hybrid = grafted(cell, past, size=0.3)
     one = hs.step(hybrid, START, dt=DT, contact=None, integrator=hs.RungeKutta4())
     assert np.allclose(one.memory.networks.values["joint.velocity"], START.qd)
     for i in range(2):
-        _, h = gru(network(hybrid, i), START.qd[i : i + 1], np.zeros(3))
-        assert np.allclose(one.memory.networks.cells[i], h)
+        _, h = gru(network(hybrid), START.qd[i : i + 1], np.zeros(3))
+        assert np.allclose(one.memory.networks.cells[0][i], h)
 
     def fine(steps):
         return hs.rollout(hybrid, START, dt=DT, steps=steps, contact=None, integrator=hs.RungeKutta4()).end

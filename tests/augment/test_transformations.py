@@ -5,16 +5,18 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 import numpy as np
-from gradients.check import leaves
 
 import hybridsim as hs
+from gradients.check import leaves
 
 from .test_blueprint import CHAIN, START, grafted
 
 AUGMENTS = {
-    "MLP": hs.Augment("joint.force", ("joint.position", "joint.velocity"), hs.MLP((4,), "tanh")),
+    "MLP": hs.Augment("joint.force", ("joint.position", "joint.velocity"), hs.MLP((4,), "tanh"), apply="together"),
     "GRU": hs.Augment("joint.force", "joint.velocity", hs.GRU(3), apply="shared"),
-    "history": hs.Augment("joint.force", hs.history("joint.acceleration", 2, every=2), hs.MLP((4,), "tanh")),
+    "history": hs.Augment(
+        "joint.force", hs.history("joint.acceleration", 2, every=2), hs.MLP((4,), "tanh"), apply="shared"
+    ),
 }
 MIXED = grafted(*AUGMENTS.values(), size=0.2)
 

@@ -1,54 +1,61 @@
 """Discovery: which inputs, and which networks, the data ask for."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..model import Model
 from .acting import Networks
-from .prune import blueprint_of, prune
-from .sparsity import Penalty
+from .prune import blueprint_of, prune, without_input, without_network
+from .sparsity import Penalty, strengths
 from .train import Loss, train
 
 
 @dataclass(frozen=True)
 class Point:
-    """One strength of the penalty: what was left, trained again without it."""
+    """What was left at one strength of the penalty, trained again without it."""
 
     kappa: float
     model: Model
-    inputs: tuple[tuple[str, tuple[str, ...]], ...]
-    """Of each network that is left, the inputs that are left."""
-    error: float
-    """Mean loss over the held-out examples."""
-    spread: float
-    """Standard error of its difference from the best point."""
+    errors: np.ndarray
+    """Loss of each held-out example."""
+
+    @property
+    def error(self) -> float:
+        return float(self.errors.mean())
+
+    @property
+    def inputs(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Of each network that is left, the inputs that are left."""
+        return _inputs(self.model)
 
     @property
     def size(self) -> int:
         """Networks and inputs that are left."""
-        return len(self.inputs) + sum(len(names) for _, names in self.inputs)
+        return len(self.inputs) + sum(len(labels) for _, labels in self.inputs)
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """A path from all inputs to none; the last point is the model without networks."""
+    """A path from all inputs to none, then from the best of its points by leaving out one input after another."""
 
     points: tuple[Point, ...]
-    chosen: int
+    chosen: Point
 
     @property
     def model(self) -> Model:
         """The smallest model that explains what the best one explains."""
-        return self.points[self.chosen].model
+        return self.chosen.model
 
     def __str__(self) -> str:
         lines = []
-        for i, point in enumerate(self.points):
-            mark = "*" if i == self.chosen else " "
-            text = "; ".join(f"{site}: {', '.join(names) or 'a constant'}" for site, names in point.inputs) or "nothing"
+        for point in self.points:
+            mark = "*" if point is self.chosen else " "
+            text = (
+                "; ".join(f"{site}: {', '.join(labels) or 'a constant'}" for site, labels in point.inputs) or "nothing"
+            )
             lines.append(f"{mark} kappa {point.kappa:.2g}: held-out error {point.error:.3g}; {text}")
         return "\n".join([*lines, "chosen:", *(f"  {augment}" for augment in blueprint_of(self.model).augments)])
 
@@ -59,63 +66,39 @@ def discover(
     data: Any,
     held_out: Any,
     kappas: Sequence[float] | None = None,
-    steps: int = 1000,
+    steps: int = 300,
+    finish: int = 300,
     learning_rate: float = 1e-2,
     *,
     places: bool = False,
     tolerance: float = 0.01,
     factor: float = 3.0,
-    upper: float = 1e-6,
     seed: int = 0,
     progress: bool = False,
 ) -> Discovery:
     """Train with every strength of the sparse-group lasso from weak to strong, each from the one before; keep what is left.
 
-    At each strength what has vanished is pruned, and the rest trained again without penalty. `kappas` are relative to the
-    loss of the plain model. With `places` whole networks may vanish.
+    At each strength what has vanished is pruned, and the rest is trained again without penalty. `kappas` are relative to
+    what each network explains of the plain model's loss. From the best point inputs are then left out one after another,
+    the weakest first, as long as that does no harm. With `places` whole networks may vanish too.
 
     Chosen is the smallest model whose held-out error is no more than `factor` times that of the best one and, beside it,
     leaves no more than the part `tolerance` of what the best one explains, or one standard error.
     """
-    alone = replace(model, augmentation=None)
-    scale = float(np.mean(_errors(alone, loss, data)))
-    kappas = np.geomspace(1e-4, 1.0, 9) if kappas is None else np.sort(np.asarray(kappas, dtype=float))
-    dense = train(
-        model, loss, data, steps, learning_rate, penalty=Penalty(0.0, upper * scale), seed=seed, progress=progress
-    )
-    found, errors, current = [], [], dense.model
-    for kappa in (0.0, *kappas):
-        if kappa > 0:
-            penalty = Penalty(kappa * scale, upper * scale, places=places)
-            current = train(
-                current, loss, data, steps, learning_rate, penalty=penalty, seed=seed, progress=progress
-            ).model
+    search = _Search(loss, data, held_out, steps, finish, learning_rate, places, tolerance, factor, seed, progress)
+    search.add(np.inf, replace(model, augmentation=None))
+    current = search.trained(model)
+    search.add(0.0, current)
+    scales = search.scales(current)
+    for kappa in np.geomspace(1e-4, 1.0, 7) if kappas is None else np.sort(np.asarray(kappas, dtype=float)):
+        current = search.pulled(current, kappa, scales)
         left = prune(current)
-        inputs = _inputs(left)
-        if not any(names for _, names in inputs):
+        if not any(labels for _, labels in _inputs(left)):
             break
-        if found and found[-1][2] == inputs:
-            continue
-        refitted = left
-        if kappa > 0:
-            refitted = train(left, loss, data, steps, learning_rate, seed=seed, progress=progress).model
-        found.append((float(kappa), refitted, inputs))
-        errors.append(_errors(refitted, loss, held_out))
-    found.append((np.inf, alone, ()))
-    errors.append(_errors(alone, loss, held_out))
-    best = int(np.argmin([each.mean() for each in errors]))
-    points = [
-        Point(*what, float(each.mean()), float(np.std(each - errors[best]) / np.sqrt(max(len(each) - 1, 1))))
-        for what, each in zip(found, errors, strict=True)
-    ]
-    least, plain = points[best].error, points[-1].error
-    good = [
-        i
-        for i, point in enumerate(points)
-        if point.error <= factor * least and point.error - least <= max(tolerance * (plain - least), point.spread)
-    ]
-    chosen = min(good, key=lambda i: (points[i].size, points[i].error))
-    return Discovery(tuple(points), chosen)
+        if not search.knows(left):
+            search.add(float(kappa), search.trained(left))
+    search.leave_out()
+    return Discovery(tuple(sorted(search.points, key=lambda point: -point.size)), search.chosen())
 
 
 def _inputs(model: Model) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -127,8 +110,82 @@ def _inputs(model: Model) -> tuple[tuple[str, tuple[str, ...]], ...]:
     )
 
 
-def _errors(model: Model, loss: Loss, data: Any) -> np.ndarray:
-    """Of each example."""
-    from ..native import batch
+@dataclass
+class _Search:
+    loss: Loss
+    data: Any
+    held_out: Any
+    steps: int
+    finish: int
+    learning_rate: float
+    places: bool
+    tolerance: float
+    factor: float
+    seed: int
+    progress: bool
+    points: list[Point] = field(default_factory=list)
 
-    return np.asarray(batch(lambda example: loss(model, example))(data))
+    def trained(self, model: Model, steps: int | None = None) -> Model:
+        steps = self.steps if steps is None else steps
+        options = {"finish": self.finish, "seed": self.seed, "progress": self.progress}
+        return train(model, self.loss, self.data, steps, self.learning_rate, **options).model
+
+    def pulled(self, model: Model, kappa: float, scales: np.ndarray) -> Model:
+        penalty = Penalty(kappa, 1e-6 * float(scales.mean()), places=self.places, weights=tuple(scales))
+        options = {"penalty": penalty, "seed": self.seed, "progress": self.progress}
+        return train(model, self.loss, self.data, self.steps, self.learning_rate, **options).model
+
+    def errors(self, model: Model, data: Any) -> np.ndarray:
+        from ..native import batch
+
+        return np.asarray(batch(lambda example: self.loss(model, example))(data))
+
+    def add(self, kappa: float, model: Model) -> Point:
+        point = Point(kappa, model, self.errors(model, self.held_out))
+        self.points.append(point)
+        return point
+
+    def knows(self, model: Model) -> bool:
+        return any(point.inputs == _inputs(model) for point in self.points)
+
+    def scales(self, model: Model) -> np.ndarray:
+        """How much the loss grows without each network."""
+        own = self.errors(model, self.data).mean()
+        count = len(model.augmentation.sites)
+        grown = [self.errors(without_network(model, i), self.data).mean() - own for i in range(count)]
+        return np.maximum(grown, 1e-6 * max(np.max(grown), 1e-300))
+
+    def best(self) -> Point:
+        return min(self.points, key=lambda point: point.error)
+
+    def good(self, point: Point) -> bool:
+        """Whether a point explains what the best one explains."""
+        best = self.best()
+        spread = np.std(point.errors - best.errors) / np.sqrt(max(len(point.errors) - 1, 1))
+        slack = max(self.tolerance * (self.points[0].error - best.error), float(spread))
+        return point.error <= self.factor * best.error and point.error - best.error <= slack
+
+    def chosen(self) -> Point:
+        return min(filter(self.good, self.points), key=lambda point: (point.size, point.error))
+
+    def leave_out(self) -> None:
+        """From the smallest good point on, the weakest first."""
+        current = self.chosen()
+        going = True
+        while going and current.model.augmentation is not None:
+            going = False
+            for smaller in self._smaller(current.model):
+                if self.knows(smaller):
+                    continue
+                point = self.add(current.kappa, self.trained(smaller, 0))
+                if self.good(point):
+                    current, going = point, True
+                    break
+
+    def _smaller(self, model: Model) -> list[Model]:
+        names = {str(site.plan): i for i, site in enumerate(model.augmentation.sites)}
+        ranked = sorted(strengths(model), key=lambda strength: strength.norm)
+        removed: list[Callable[[], Model]] = [lambda s=s: without_input(model, names[s.site], s.input) for s in ranked]
+        if self.places:
+            removed += [lambda i=i: without_network(model, i) for i in names.values()]
+        return [make() for make in removed]

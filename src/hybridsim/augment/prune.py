@@ -18,8 +18,24 @@ def prune(model: Model) -> Model:
     """The model without inputs whose weights are all zero, and without networks that always give zero."""
     if not isinstance(model.augmentation, Networks):
         return model
-    sites = tuple(_pruned(site) for site in model.augmentation.sites if not _does_nothing(site))
-    return replace(model, augmentation=replace(model.augmentation, sites=sites) if sites else None)
+    return _with_sites(
+        model, [_smaller(site, _vanished(site)) for site in model.augmentation.sites if not _does_nothing(site)]
+    )
+
+
+def without_input(model: Model, site: int, label: str) -> Model:
+    """The model in which one network no longer sees one of its inputs."""
+    sites = list(model.augmentation.sites)
+    sites[site] = _smaller(sites[site], frozenset([label]))
+    return _with_sites(model, sites)
+
+
+def without_network(model: Model, site: int) -> Model:
+    return _with_sites(model, [other for i, other in enumerate(model.augmentation.sites) if i != site])
+
+
+def _with_sites(model: Model, sites: list[Site]) -> Model:
+    return replace(model, augmentation=replace(model.augmentation, sites=tuple(sites)) if sites else None)
 
 
 def blueprint_of(model: Model) -> Blueprint:
@@ -28,9 +44,12 @@ def blueprint_of(model: Model) -> Blueprint:
     if not isinstance(networks, Networks):
         return Blueprint()
     merged = []
-    for same, group in groupby((site.plan.augment for site in networks.sites), key=lambda a: replace_entities(a, "")):
-        entities = dict.fromkeys(name for augment in group for name in augment.entities.split(","))
-        merged.append(replace_entities(same, ",".join(entities)))
+    for _, group in groupby(
+        (site.plan for site in networks.sites), key=lambda plan: replace_entities(plan.augment, "")
+    ):
+        alike = list(group)
+        entities = dict.fromkeys(name for plan in alike for name in plan.entities)
+        merged.append(replace_entities(alike[0].augment, ",".join(entities)))
     return Blueprint(*merged)
 
 
@@ -57,16 +76,20 @@ def _does_nothing(site: Site) -> bool:
     return bool(first) and all(_is_zero(layer.weight) and _is_zero(layer.bias) for layer in first)
 
 
-def _pruned(site: Site) -> Site:
+def _vanished(site: Site) -> frozenset[str]:
+    """Inputs on which nothing depends."""
     layers = _layers(site, InputLayer)
     if not layers:
-        return site
+        return frozenset()
     deaf = [layer for layer in _layers(site, OutputLayer) if _is_zero(layer.weight)]
-    vanished = frozenset(
+    return frozenset(
         label
         for label in layers[0].columns
         if deaf or all(label in x.columns and _is_zero(x.weight[:, x.columns[label]]) for x in layers)
     )
+
+
+def _smaller(site: Site, vanished: frozenset[str]) -> Site:
     if not vanished:
         return site
     plan = site.plan

@@ -82,31 +82,32 @@ class Penalty:
     single: float = 0.0
     """Weight of the entry-wise part, which makes groups sparse within."""
     places: bool = False
+    weights: tuple[float, ...] | None = None
+    """Of each network, by which its kappa is multiplied: where one has far more to say than another, equal pulls would
+    silence the one before the other has lost anything."""
 
     def on(self, model: Any, flat: Flat) -> "Pulling":
         """For one model and one choice of what is free."""
         places = flat.places()
         group = np.full(flat.size, -1)
-        count = 0
-        for site in _sites(places):
-            for layer in _found(site.network, InputLayer):
-                for columns in layer.columns.values():
-                    group[np.asarray(layer.weight[:, columns]).ravel()] = count
-                    count += 1
+        owners: list[int] = []
+        for i, site in enumerate(_sites(places)):
+            members = [x.weight[:, c] for x in _found(site.network, InputLayer) for c in x.columns.values()]
             if self.places:
-                for layer in _found(site.network, OutputLayer):
-                    group[np.asarray(layer.weight).ravel()] = count
-                    if layer.bias is not None:
-                        group[np.asarray(layer.bias)] = count
-                    count += 1
-                for matrix in _found(site.network, Matrix):
-                    if matrix.first.bias is not None:
-                        group[np.asarray(matrix.first.bias)] = count
-                        count += 1
+                members += [_joined(x.weight, x.bias) for x in _found(site.network, OutputLayer)]
+                members += [_joined(x.first.bias) for x in _found(site.network, Matrix) if x.first.bias is not None]
+            for places_of_group in members:
+                group[np.asarray(places_of_group).ravel()] = len(owners)
+                owners.append(i)
+        of_site = np.ones(max(owners, default=0) + 1) if self.weights is None else np.asarray(self.weights)
         upper = np.zeros(flat.size, dtype=bool)
         for weight in _upper(places):
             upper[np.asarray(weight).ravel()] = True
-        return Pulling(self, group, upper)
+        return Pulling(self, group, self.kappa * of_site[np.array(owners, dtype=int)], upper)
+
+
+def _joined(*arrays: np.ndarray | None) -> np.ndarray:
+    return np.concatenate([np.ravel(x) for x in arrays if x is not None])
 
 
 @dataclass(frozen=True)
@@ -116,13 +117,17 @@ class Pulling:
     penalty: Penalty
     groups: np.ndarray
     """Of each number its group; -1 for none."""
+    kappas: np.ndarray
+    """Of each group."""
     upper: np.ndarray
 
     def value(self, theta: np.ndarray) -> float:
-        norms, sizes = self._norms(theta)
-        kappa, single = self.penalty.kappa, self.penalty.single
-        lasso = np.sum(np.sqrt(sizes) * norms) + single * np.sum(np.abs(theta[self.groups >= 0]))
-        return float(kappa * lasso + self.penalty.upper * np.sum(theta[self.upper] ** 2))
+        members, x = self._grouped(theta)
+        norms, sizes = self._norms(members, x)
+        lasso = np.sum(self.kappas * np.sqrt(sizes) * norms) + self.penalty.single * np.sum(
+            self.kappas[members] * np.abs(x)
+        )
+        return float(lasso + self.penalty.upper * np.sum(theta[self.upper] ** 2))
 
     def gradient(self, theta: np.ndarray) -> np.ndarray:
         """Of the smooth part."""
@@ -130,24 +135,22 @@ class Pulling:
 
     def shrink(self, theta: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """The proximal step: entries, then groups, are drawn to zero by rate kappa, and stay there once they reach it."""
-        grouped = self.groups >= 0
-        members, kappa = self.groups[grouped], self.penalty.kappa
+        members, x = self._grouped(theta)
         if not len(members):
             return theta
-        x, rate = theta[grouped], rate[grouped]
-        x = np.sign(x) * np.maximum(np.abs(x) - rate * kappa * self.penalty.single, 0.0)
-        norms, sizes = self._norms_of(members, x)
-        of_group = np.bincount(members, rate) / np.maximum(sizes, 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            left = np.where(norms > 0, np.maximum(1 - of_group * kappa * np.sqrt(sizes) / norms, 0.0), 0.0)
+        rate = rate[self.groups >= 0]
+        x = np.sign(x) * np.maximum(np.abs(x) - rate * self.kappas[members] * self.penalty.single, 0.0)
+        norms, sizes = self._norms(members, x)
+        pull = self.kappas * np.sqrt(sizes) * np.bincount(members, rate) / sizes
+        left = np.where(norms > pull, 1 - pull / np.maximum(norms, 1e-300), 0.0)
         result = theta.copy()
-        result[grouped] = x * left[members]
+        result[self.groups >= 0] = x * left[members]
         return result
 
-    def _norms(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _grouped(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         grouped = self.groups >= 0
-        return self._norms_of(self.groups[grouped], theta[grouped])
+        return self.groups[grouped], theta[grouped]
 
     @staticmethod
-    def _norms_of(members: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _norms(members: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.sqrt(np.bincount(members, x**2)), np.bincount(members)

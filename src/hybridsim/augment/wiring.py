@@ -191,7 +191,7 @@ class _Wiring:
             stacked = self._stack(x, entities, rows_of_each)
             owner = 0 if self._is_own(x, entities[0], entities) else None
             return [Wire(x.name, self._label(x, None), Places.of(stacked), x.delays, x.cyclic, hidden, owner)]
-        if own:
+        if x.entities is None:
             # What belongs to several of them, such as gravity, is looked at once.
             named = list(dict(self._own(x, entity) for entity in entities).items())
         else:

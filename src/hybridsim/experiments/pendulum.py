@@ -38,6 +38,13 @@ def _motion(rollout: hs.Rollout) -> Motion:
     return Motion(rollout.q, rollout.qd)
 
 
+def windows(motion: Motion, steps: int) -> Motion:
+    """Pieces of that many steps, each from the measured state at its start."""
+    count = (motion.q.shape[1] - 1) // steps
+    pieces = steps * np.arange(count)[:, None] + np.arange(steps + 1)
+    return Motion(*(np.asarray(x)[:, pieces].reshape(-1, steps + 1, x.shape[-1]) for x in motion))
+
+
 def misfit(model: hs.Model, measured: Motion) -> Float[Array, ""]:
     """Mean squared error of positions and velocities over a rollout from the measured start."""
     steps = measured.q.shape[0] - 1

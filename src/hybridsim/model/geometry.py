@@ -34,7 +34,7 @@ class Geometry(eqx.Module):
     (along z): half length. Plane (normal z), points: nothing. [m]"""
     friction: Float[Array, " shapes"]
     """Coulomb coefficient of the file; a pair starts with the larger one of its two shapes (see `Contacts`)."""
-    points: tuple[Float[Array, "n 3"], ...]
+    points: tuple[Float[Array, "_ 3"], ...]
     """Of each shape, its points in its own frame [m]; of a prism the corners of its polygon, counter-clockwise about z
     and with z = 0; empty for all but these two."""
 

@@ -100,7 +100,7 @@ def _rollout(model, state, controls, dt, start_time, steps, integrator, contact,
         state = advance(model, mechanism, state, control, t, dt, integrator, contact, marks)
         return state, (state.q, state.qd, marks.values)
 
-    first = State(*state, _memory(model, state, contact))
+    first = State(state.q, state.qd, _memory(model, state, contact))
     body = jax.checkpoint(one_step, prevent_cse=False, policy=_KEEP) if checkpoint else one_step
     last, (*states, values) = jax.lax.scan(body, first, (times[:-1], None if policy else controls), length=steps)
     q, qd = (jnp.concatenate([start[None], rest]) for start, rest in zip(state, states, strict=True))

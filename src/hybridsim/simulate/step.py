@@ -164,7 +164,7 @@ def initial_state(model: Model, state: StateLike | None = None) -> State:
     if networks is not None and given.networks is not None:
         check_memory(networks, given.networks)
         networks = given.networks
-    return State(*state, Memory(given.contact, networks).or_nothing())
+    return State(state.q, state.qd, Memory(given.contact, networks).or_nothing())
 
 
 def as_state(model: Model, state: StateLike) -> State:

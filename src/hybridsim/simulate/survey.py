@@ -61,7 +61,8 @@ def names(model: Model, contact: Contact | None = Impulses()) -> tuple[Mark, ...
 
     def one_step(state):
         impulsive = contact is not None and contact.acts_on_velocities(model)
-        state = State(*as_state(model, state), Memory(contact.memory(model) if impulsive else None).or_nothing())
+        q, qd = as_state(model, state)
+        state = State(q, qd, Memory(contact.memory(model) if impulsive else None).or_nothing())
         step = Control(), 0.0, model.timestep, SemiImplicitEuler(), contact
         return advance(model, assemble(model), state, *step, survey)
 

@@ -5,6 +5,7 @@ All lengths are in inches.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +18,30 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch
 
-from ..augment import Networks, Site
+from ..augment import Custom, Networks, Site
 from ..augment.networks import InputLayer
+from ..augment.structure import Structure
 from ..model import Model, ModelError
 
 MOST_NETWORKS = 12
 MOST_UNITS = 8
 """Of one layer; those to which most comes in."""
 MOST_INPUTS = 24
+"""The strongest."""
 VANISHED = 1e-6
 """Beside the strongest: what is weaker counts as nothing."""
 
-INK, GREY, PALE, PAPER = "#1f2933", "#a3acb6", "#d7dce1", "#ffffff"
+INK, GREY, PALE, PAPER, CARD = "#1f2933", "#a3acb6", "#d7dce1", "#ffffff", "#f8fafb"
 INPUT, HIDDEN, OUTPUT = "#1f5fa8", "#5b6b7b", "#c2571a"
 FONT, TITLE = 8.0, 9.5
 ROW, COLUMN, RADIUS = 0.26, 1.15, 0.075
-GAP, TITLE_HEIGHT, FOOT = 0.35, 0.62, 0.34
+GAP, INSET, TITLE_HEIGHT, FOOT = 0.15, 0.15, 0.5, 0.28
+WIDEST = 22.0
+"""Of a page, if there is a choice."""
 
-Ends = list[tuple[tuple[float, float], tuple[float, float]]]
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -57,15 +64,15 @@ class _Graph:
     outputs: tuple[tuple[str, int], ...]
     """Labels and sizes."""
     layers: tuple[np.ndarray, ...]
-    """Weights: units by inputs, next units by units, ..., outputs by units. None for a module of the user's own."""
-    laws: tuple[str, ...]
-    """Structures around the network, the innermost first."""
+    """Weights: units by inputs, next units by units, ..., outputs by units. Empty for a module of one's own."""
+    boxes: tuple[str, ...]
+    """What stands between the network and the outputs: structures, the innermost first; or a module of one's own."""
     remembers: bool
 
     @property
     def columns(self) -> int:
-        """Gaps between columns of nodes; what is no stack of layers is a box, as a law is."""
-        return max(len(self.layers), 1) + (1 if self.laws or not self.layers else 0)
+        """Gaps between columns of nodes."""
+        return max(len(self.layers), 1) + bool(self.boxes)
 
     @property
     def rows(self) -> int:
@@ -92,37 +99,44 @@ def draw_blueprint(model: Model, path: str | Path | None = None) -> Figure:
 
 
 def _page(graphs: list[_Graph], left_out: int) -> Figure:
-    across = {1: 1, 2: 2, 4: 2}.get(len(graphs), 3)
-    down = -(-len(graphs) // across)
     left = max(_width(_labelled(x.label, x.size)) for g in graphs for x in (*g.inputs, _Input("", 1, None)))
     right = max(_width(_labelled(*output)) for g in graphs for output in g.outputs)
     titles = max(max(_width(g.title, TITLE), _width(g.subtitle)) for g in graphs)
     middle = max(max(g.columns for g in graphs) * COLUMN, titles - left - right)
-    width, height = left + middle + right, max(g.rows for g in graphs) * ROW + TITLE_HEIGHT
-    page = across * (width + GAP) + GAP, down * (height + GAP) + FOOT
+    width = left + middle + right + 2 * INSET
+    across = max(min({4: 2}.get(len(graphs), 3), len(graphs), int(WIDEST / (width + GAP))), 1)
+    shelves = [graphs[i : i + across] for i in range(0, len(graphs), across)]
+    heights = [max(g.rows for g in shelf) * ROW + TITLE_HEIGHT + 2 * INSET for shelf in shelves]
+    page = max(across * (width + GAP) + GAP, 5.5), sum(heights) + (len(heights) + 1) * GAP + FOOT
     figure = Figure(figsize=page, facecolor=PAPER)
     for i, graph in enumerate(graphs):
-        x, y = GAP + (i % across) * (width + GAP), page[1] - (i // across + 1) * (height + GAP) + GAP / 2
+        x, y = GAP + (i % across) * (width + GAP), page[1] - sum(h + GAP for h in heights[: i // across + 1])
+        height = heights[i // across]
         axes = figure.add_axes((x / page[0], y / page[1], width / page[0], height / page[1]))
-        axes.set(xlim=(-left, middle + right), ylim=(0, height))
-        axes.axis("off")
-        _draw(axes, graph, middle, height - TITLE_HEIGHT)
-        axes.text(-left, height, graph.title, size=TITLE, weight="bold", color=INK, va="top")
-        axes.text(-left, height - 0.21, graph.subtitle, color=HIDDEN, va="top")
+        axes.set(xlim=(-left - INSET, middle + right + INSET), ylim=(-INSET, height - INSET))
+        axes.set(xticks=[], yticks=[], facecolor=CARD)
+        for side in axes.spines.values():
+            side.set_color(PALE)
+        top = height - 2 * INSET
+        _draw(axes, graph, middle, top - TITLE_HEIGHT)
+        axes.text(-left, top, graph.title, size=TITLE, weight="bold", color=INK, va="top")
+        axes.text(-left, top - 0.2, graph.subtitle, color=HIDDEN, va="top")
     foot = "Width of a line: weights of an input beside those of the strongest. Grey: vanished."
+    if any(x.columns is None for g in graphs for x in g.inputs):
+        foot += " Dashed: only the law around the network knows it."
     if left_out:
         foot += f" Not shown: {left_out} more network{'s' if left_out > 1 else ''}."
-    figure.text(GAP / page[0], 0.16 / page[1], foot, color=HIDDEN, size=FONT - 1)
+    figure.text(GAP / page[0], 0.12 / page[1], foot, color=HIDDEN, size=FONT - 1)
     return figure
 
 
 def _width(text: str, size: float = FONT) -> float:
     """Room for a text beside a node."""
-    return 0.6 * size / 72 * len(text) + 2.5 * RADIUS
+    return 0.56 * size / 72 * len(text) + 2.5 * RADIUS
 
 
 def _labelled(label: str, size: int) -> str:
-    return label if size == 1 else f"{label}  ×{size}"
+    return label if size == 1 else f"{label}  {TIMES}{size}"
 
 
 # From a network to its graph
@@ -131,28 +145,36 @@ def _labelled(label: str, size: int) -> str:
 def _graph(site: Site) -> _Graph:
     plan, architecture = site.plan, site.plan.augment.network
     laws: list[str] = []
-    while hasattr(architecture, "network"):
+    while isinstance(architecture, Structure):
         laws.insert(0, type(architecture).__name__)
         architecture = architecture.network
     core = _core(site.network)
     layers = () if core is None else _layers(core)
     columns = {} if core is None else core.first.columns
+    silent = plan.mode != "replace" and bool(layers) and not np.any(layers[-1])
     whole = slice(None) if core is None else None
     inputs = [_Input(block.label, block.size, columns.get(block.label, whole)) for block in plan.signature.inputs]
     known = {x.label for x in inputs}
     inputs += [_Input(label, s.stop - s.start, s) for label, s in columns.items() if label not in known]
     # What only a law knows comes last, so that its way to the law is free.
     inputs.sort(key=lambda x: x.columns is None)
+    if len(inputs) > MOST_INPUTS and layers:
+        norms = [0.0 if x.columns is None else float(np.linalg.norm(layers[0][:, x.columns])) for x in inputs]
+        weakest = np.argsort(norms, kind="stable")[: len(inputs) - MOST_INPUTS]
+        shown = [x for i, x in enumerate(inputs) if i not in weakest]
+    else:
+        shown = inputs[:MOST_INPUTS]
     sign = {"add": "+=", "scale": "*=", "replace": "="}[plan.mode]
     entities = ", ".join(plan.entities)
     return _Graph(
-        title=f"{', '.join(plan.augment.outputs)} {sign} {_name(architecture)}",
-        subtitle=f"{entities if len(entities) < 48 else f'{len(plan.entities)} entities'}, apply='{plan.augment.apply}'",
-        inputs=tuple(inputs[:MOST_INPUTS]),
-        more=max(len(inputs) - MOST_INPUTS, 0),
+        title=f"{', '.join(plan.augment.outputs)} {sign} {''.join(f'{law} ' for law in reversed(laws))}{_name(architecture)}",
+        subtitle=f"{entities if len(entities) < 48 else f'{len(plan.entities)} entities'}, apply='{plan.augment.apply}'"
+        + (", no effect yet: the last layer is zero" if silent else ""),
+        inputs=tuple(shown),
+        more=len(inputs) - len(shown),
         outputs=tuple((block.label, block.size) for block in plan.signature.outputs),
         layers=layers,
-        laws=tuple(laws),
+        boxes=tuple(laws) if layers else (_name(architecture), *laws),
         remembers=hasattr(core, "recurrent"),
     )
 
@@ -177,6 +199,9 @@ def _layers(core: Any) -> tuple[np.ndarray, ...]:
 
 
 def _name(architecture: Any) -> str:
+    if isinstance(architecture, Custom):
+        module = architecture.module
+        return getattr(module, "__name__", type(module).__name__)
     kind = type(architecture).__name__
     if hasattr(architecture, "hidden"):
         return f"{kind}({'-'.join(map(str, architecture.hidden))}, {architecture.activation})"
@@ -193,22 +218,30 @@ def _draw(axes: Axes, graph: _Graph, width: float, height: float) -> None:
     outputs = [(width, y) for y in _spread(len(graph.outputs), height)]
     starts = [(0.0, y) for y in heights[: len(graph.inputs)]]
     if graph.more:
-        axes.text(-2 * RADIUS, heights[-1], f"and {graph.more} more", color=GREY, ha="right", va="center", style="italic")
+        axes.text(
+            -2 * RADIUS, heights[-1], f"and {graph.more} more", color=GREY, ha="right", va="center", style="italic"
+        )
 
-    boxed = bool(graph.laws) or not graph.layers
-    gate = (width - step, height / 2) if boxed else None
-    if not graph.layers:
-        listened = np.ones(len(graph.inputs))
-        _lines(axes, [(start, gate) for start in starts], listened, INPUT, "inputs")
-    else:
-        listened = _stack(axes, graph, starts, [gate] if gate else outputs, step, height)
-    if gate:
+    strength = _strength(graph)
+    if graph.boxes:
+        gate = width - step, height / 2
+        last, counts = [gate], [len(graph.layers[-1])] if graph.layers else [1]
         _lines(axes, [(gate, end) for end in outputs], np.ones(len(outputs)), HIDDEN, "outputs")
         law = [start for x, start in zip(graph.inputs, starts, strict=True) if x.columns is None]
-        _lines(axes, [(start, gate) for start in law], np.full(len(law), 0.3), INPUT, "law", linestyle=(0, (4, 3)))
-        _box(axes, gate, graph.laws or ("own module",))
-    for x, (_, y), strength in zip(graph.inputs, starts, listened, strict=True):
-        lives = strength > 0 or x.columns is None
+        _lines(axes, [(start, gate) for start in law], np.full(len(law), 0.5), INPUT, "law", linestyle=(0, (4, 3)))
+        _box(axes, gate, graph.boxes)
+    else:
+        last, counts = outputs, [size for _, size in graph.outputs]
+    hidden = [_column(axes, w, (i + 1) * step, height, graph.remembers) for i, w in enumerate(graph.layers[:-1])]
+    size, before, kind = strength, starts, "inputs"
+    for i, (units, places) in enumerate(hidden):
+        _lines(axes, _between(before, places), _relative(size[units]), HIDDEN if i else INPUT, kind)
+        size, before, kind = np.abs(graph.layers[i + 1])[:, units], places, "weights"
+    _lines(axes, _between(before, last), _relative(_by_end(size, counts)), HIDDEN if hidden else INPUT, kind)
+
+    listened = _relative(np.linalg.norm(strength, axis=0))
+    for x, (_, y), share in zip(graph.inputs, starts, listened, strict=True):
+        lives = bool(share > VANISHED) or x.columns is None
         _node(axes, 0.0, y, INPUT if lives else PALE, filled=lives)
         label = _labelled(x.label, x.size)
         axes.text(-2 * RADIUS, y, label, color=INK if lives else GREY, ha="right", va="center")
@@ -217,39 +250,34 @@ def _draw(axes: Axes, graph: _Graph, width: float, height: float) -> None:
         axes.text(x + 2 * RADIUS, y, _labelled(label, size), color=INK, va="center")
 
 
-def _stack(axes: Axes, graph: _Graph, starts: Ends, ends: list, step: float, height: float) -> np.ndarray:
-    """The layers and all lines between them. What comes back is how strong each input is."""
-    norms = [
-        np.zeros(len(graph.layers[0])) if x.columns is None else np.linalg.norm(graph.layers[0][:, x.columns], axis=1)
-        for x in graph.inputs
-    ]
-    strength = np.array(norms).reshape(len(graph.inputs), -1).T
-    places = starts
-    for i, weight in enumerate(graph.layers):
-        size = strength if i == 0 else np.abs(weight)[:, units]
-        last = i == len(graph.layers) - 1
-        if last:
-            size = _by_end(size, [n for _, n in graph.outputs] if len(ends) == len(graph.outputs) else [len(size)])
-            units, nexts = np.arange(len(ends)), ends
-        else:
-            units, more = _strongest(weight)
-            heights = _spread(len(units) + more, height)
-            nexts = [((i + 1) * step, y) for y in heights[: len(units)]]
-            size = size[units]
-        relative = size / max(size.max(initial=0.0), np.finfo(float).tiny)
-        lines = [(a, b) for b in nexts for a in places]
-        _lines(axes, lines, relative.ravel(), HIDDEN if i else INPUT, "weights" if i else "inputs")
-        if not last:
-            for x, y in nexts:
-                _node(axes, x, y, HIDDEN)
-            if more:
-                axes.text((i + 1) * step, heights[-1], f"+{len(weight) - len(units)}", color=HIDDEN, ha="center", va="center")
-            if graph.remembers:
-                top = heights[0] + 1.2 * RADIUS
-                axes.annotate("memory", ((i + 1) * step, top), color=HIDDEN, size=FONT - 1, ha="center", va="bottom")
-        places = nexts
-    total = np.linalg.norm(strength, axis=0)
-    return np.where(total > VANISHED * max(total.max(initial=0.0), np.finfo(float).tiny), total, 0.0)
+def _strength(graph: _Graph) -> np.ndarray:
+    """Of each unit of the first layer and each input: the norm of their weights. A module of one's own has one unit."""
+    first = graph.layers[0] if graph.layers else np.ones((1, 1))
+    none = np.zeros(len(first))
+    columns = [none if x.columns is None else np.linalg.norm(first[:, x.columns], axis=1) for x in graph.inputs]
+    return np.array(columns).reshape(-1, len(first)).T
+
+
+def _column(axes: Axes, weight: np.ndarray, x: float, height: float, remembers: bool) -> tuple[np.ndarray, list[Point]]:
+    """Draw the units of a hidden layer: which are drawn, and where."""
+    units, more = _strongest(weight)
+    heights = _spread(len(units) + more, height)
+    for y in heights[: len(units)]:
+        _node(axes, x, y, HIDDEN)
+    if more:
+        axes.text(x, heights[-1], f"+{len(weight) - len(units)}", color=HIDDEN, ha="center", va="center")
+    if remembers:
+        axes.text(x, heights[0] + 1.2 * RADIUS, "memory", color=HIDDEN, size=FONT - 1, ha="center", va="bottom")
+    return units, [(x, y) for y in heights[: len(units)]]
+
+
+def _between(before: list[Point], after: list[Point]) -> list[tuple[Point, Point]]:
+    return [(a, b) for b in after for a in before]
+
+
+def _relative(size: np.ndarray) -> np.ndarray:
+    """Beside the largest."""
+    return (size / max(size.max(initial=0.0), np.finfo(float).tiny)).ravel()
 
 
 def _strongest(weight: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -262,7 +290,7 @@ def _strongest(weight: np.ndarray) -> tuple[np.ndarray, bool]:
 def _by_end(size: np.ndarray, counts: Sequence[int]) -> np.ndarray:
     """Norms of the rows that lead to the same node."""
     ends = np.cumsum([0, *counts])
-    return np.array([np.linalg.norm(size[a:b], axis=0) for a, b in zip(ends[:-1], ends[1:], strict=True)])
+    return np.array([np.linalg.norm(size[a:b], axis=0) for a, b in pairwise(ends)])
 
 
 def _spread(count: int, height: float) -> list[float]:
@@ -271,7 +299,7 @@ def _spread(count: int, height: float) -> list[float]:
     return [height / 2 + row * ((count - 1) / 2 - i) for i in range(count)]
 
 
-def _lines(axes: Axes, ends: list, strength: np.ndarray, colour: str, kind: str, **style) -> None:
+def _lines(axes: Axes, ends: list[tuple[Point, Point]], strength: np.ndarray, colour: str, kind: str, **style) -> None:
     """Those that are there; wide and dark where they are strong."""
     kept = np.flatnonzero(strength > VANISHED)
     widest = 2.2 if kind == "inputs" else 1.0
@@ -290,10 +318,12 @@ def _lines(axes: Axes, ends: list, strength: np.ndarray, colour: str, kind: str,
 
 
 def _node(axes: Axes, x: float, y: float, colour: str, filled: bool = True) -> None:
-    axes.add_patch(Circle((x, y), RADIUS, fc=colour if filled else PAPER, ec=colour if filled else GREY, lw=1, zorder=2))
+    axes.add_patch(
+        Circle((x, y), RADIUS, fc=colour if filled else PAPER, ec=colour if filled else GREY, lw=1, zorder=2)
+    )
 
 
-def _box(axes: Axes, centre: tuple[float, float], words: Sequence[str]) -> None:
+def _box(axes: Axes, centre: Point, words: Sequence[str]) -> None:
     width, height = max(0.075 * max(map(len, words)), 0.5) + 0.1, 0.17 * len(words) + 0.18
     corner = centre[0] - width / 2, centre[1] - height / 2
     style = "round,pad=0.0,rounding_size=0.07"

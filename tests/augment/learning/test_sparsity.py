@@ -108,6 +108,15 @@ def test_pruning_keeps_what_other_entities_say():
     assert text == ("joint.force[joint1] += MLP(joint.velocity)\njoint.force[joint2] += MLP(joint.velocity[joint1])")
 
 
+def test_the_blueprint_of_a_model_says_on_what_each_network_acts():
+    model = with_zeros(everything(), lambda site, label: site == "joint.force[joint1]" and "position" in label)
+    text = str(hs.blueprint_of(hs.prune(model)))
+    assert text == (
+        "joint.force[joint1] += MLP(joint.velocity, joint.velocity[joint2])\n"
+        "joint.force[joint2] += MLP(joint.position[*], joint.velocity[*])"
+    )
+
+
 def test_pruning_keeps_histories_and_constants():
     inputs = (hs.constant("a", 1.0), hs.history("joint.velocity", 2), hs.constant("b", (2.0, 3.0)), "joint.position")
     model = shaken(hs.Blueprint(hs.Augment("joint.force", inputs, hs.MLP((3,)))).graft(MODEL))

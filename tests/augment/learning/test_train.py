@@ -84,6 +84,17 @@ def test_stopping_keeps_the_best_model(monkeypatch):
     np.testing.assert_allclose(trained.model.augmentation.sites[0].network.first.weight, [[-0.1]], rtol=1e-6)
 
 
+def test_l_bfgs_goes_further_and_can_be_stopped(monkeypatch):
+    data = swings(hs.chain(1, damping=0.07))
+    hybrid = hs.Blueprint(FORCE).graft(MODEL)
+    trained = hs.train(hybrid, misfit, data, steps=5, finish=30)
+    np.testing.assert_allclose(trained.model.augmentation.sites[0].network.first.weight, [[-0.07]], rtol=1e-6)
+    interrupted(monkeypatch, [3.0, 2.0, 1.0], KeyboardInterrupt())
+    stopped = hs.train(hybrid, misfit, data, steps=1, finish=30, learning_rate=0.1, decay=False)
+    assert stopped.stopped
+    assert stopped.model.augmentation.sites[0].network.first.weight[0, 0] < 0
+
+
 def test_a_loss_that_is_not_finite_goes_back_to_the_best_point_with_a_smaller_step(monkeypatch):
     hybrid = hs.Blueprint(FORCE).graft(MODEL)
     interrupted(monkeypatch, [3.0, np.nan, 2.0, 1.0], KeyboardInterrupt())

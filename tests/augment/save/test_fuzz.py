@@ -124,7 +124,7 @@ def test_bytes_of_a_member(count, files, tmp_path):
             assert_same(model, again)
 
 
-@few_or_many(400, 20_000)
+@few_or_many(200, 20_000)
 def test_edits_with_checksums_that_agree(count, files, tmp_path):
     """As a stranger would make them: another model may come out, but no other error."""
     rng = random.Random(2)

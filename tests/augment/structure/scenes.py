@@ -59,18 +59,18 @@ def answers(model: hs.Model, x: np.ndarray, site: int = 0) -> np.ndarray:
     return np.asarray(_answers(model.augmentation.sites[site].network, jnp.asarray(x)))
 
 
-@eqx.filter_jit
-def _powers(plain, hybrid, contact, q, qd):
-    def power(q, qd):
+@cache
+def _power(contact):
+    def power(plain, hybrid, q, qd):
         more = hs.acceleration(hybrid, (q, qd), contact=contact) - hs.acceleration(plain, (q, qd), contact=contact)
         return qd @ hs.mass_matrix(plain, q) @ more
 
-    return jax.vmap(power)(q, qd)
+    return hs.native.jit(power)
 
 
 def powers(plain: hs.Model, hybrid: hs.Model, q, qd, contact=None) -> np.ndarray:
     """What networks do to the energy, by the mechanism's own motion: qd . M (change of qdd)."""
-    return np.asarray(_powers(plain, hybrid, contact, q, qd))
+    return np.array([_power(contact)(plain, hybrid, *state) for state in zip(q, qd, strict=True)])
 
 
 def energies(model: hs.Model, trajectory: hs.Rollout) -> np.ndarray:

@@ -129,5 +129,5 @@ def test_a_potential_of_anything_else_is_refused(model, inputs, options, message
 
 
 def test_only_joint_forces_have_a_potential():
-    with pytest.raises(ValueError, match="joint.force, joint.passive_force"):
+    with pytest.raises(ValueError, match=r"joint\.force, joint\.passive_force"):
         hs.Blueprint(hs.Augment("link.external_force", (), Conservative(SMOOTH))).graft(CHAIN)

@@ -118,17 +118,16 @@ def _joints(extras: Field, topology: Topology, numbers: Numbers) -> Joints:
         what: (3,) if what == "anchor" else () for what in given
     }
     freedoms = ["stiffness", "damping", "friction", "friction_speed", "armature", "lower", "upper", "effort"]
-    return Joints(
-        **dict.fromkeys(_EXTRAS)
-        | _rows(numbers, "joints", count, **widths)
-        | _rows(numbers, "joints", topology.nq_all, rest=(), spring_rest=())
-        | _rows(numbers, "joints", topology.nv_all, **dict.fromkeys(freedoms, ()))
-    )
+    found: dict[str, Any] = dict.fromkeys(_EXTRAS)
+    found |= _rows(numbers, "joints", count, **widths)
+    found |= _rows(numbers, "joints", topology.nq_all, rest=(), spring_rest=())
+    found |= _rows(numbers, "joints", topology.nv_all, **dict.fromkeys(freedoms, ()))
+    return Joints(**found)
 
 
 def _geometry(shapes: Field, topology: Topology, numbers: Numbers) -> Geometry:
     rows = [row.record("name", "shape", "link", "group", "points") for row in shapes.items()]
-    kinds = dict(zip(SHAPES, SHAPES, strict=True))
+    kinds: dict[str, str] = {shape: shape for shape in SHAPES}
     points = []
     for i, row in enumerate(rows):
         least = {"points": 1, "prism": 3}.get(row["shape"].chosen(kinds, "shape"))

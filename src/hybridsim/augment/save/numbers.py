@@ -54,7 +54,7 @@ def _word(key: Any) -> str:
 
 
 def _array(name: str, leaf: Any) -> np.ndarray:
-    if isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.extended):
+    if isinstance(leaf, jax.Array) and jax.numpy.issubdtype(leaf.dtype, jax.dtypes.extended):
         raise damaged(f"{name} is of type {leaf.dtype}, which no file holds", "make it a static field of your module")
     array = np.array(leaf, order="C")
     if not name.startswith("network/") and array.dtype.kind in "iu":

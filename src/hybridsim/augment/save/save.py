@@ -63,7 +63,8 @@ def members_of(model: Model) -> dict[str, bytes]:
 
 def _structure(model: Model) -> dict[str, Any]:
     networks = model.augmentation
-    return mechanism_to_json(model) | {"augmentation": None if networks is None else networks_to_json(networks)}
+    found = networks_to_json(networks) if isinstance(networks, Networks) else None
+    return mechanism_to_json(model) | {"augmentation": found}
 
 
 def _own(networks: Networks | None) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Potential(Structured):
         for block in self.signature.inputs:
             here = x[self.signature.slices[block.label]]
             turns = _turns(block)
-            parts += [here[:-4], matrix_from_quaternion(here[-4:]).reshape(9)] if turns else [here]
+            parts += [here[:-4], matrix_from_quaternion(here[None, -4:]).reshape(9)] if turns else [here]
         return jnp.concatenate(parts)
 
     def normalised(self, x, gain):

@@ -15,6 +15,10 @@ from ..signature import Block
 from .interface import Structure, Structured, check_output, own_value
 
 _WRENCH, _ROTATION, _POSITION = "link.external_force", "link.rotation", "link.position"
+# A turn about z is the sum of these, times the cosine, the sine and one.
+_COSINE, _ONE = np.diag([1.0, 1.0, 0.0]), np.diag([0.0, 0.0, 1.0])
+_SINE = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+_LEVEL = np.array([1.0, 1.0, 0.0])
 
 
 @dataclass(frozen=True)
@@ -88,11 +92,9 @@ class Turned(Structured):
         origin = own_value(self.signature, _POSITION, x)[:3]
         if self.frame == "body":
             return rotation, origin
-        c, s = unit(rotation[:2, 0])
-        zero, one = jnp.zeros_like(c), jnp.ones_like(c)
-        return jnp.stack([c, -s, zero, s, c, zero, zero, zero, one]).reshape(3, 3), origin * np.array(
-            [1.0, 1.0, 0.0], x.dtype
-        )
+        heading = unit(rotation[:2, 0])
+        turn = heading[0] * _COSINE.astype(x.dtype) + heading[1] * _SINE.astype(x.dtype) + _ONE.astype(x.dtype)
+        return turn, origin * _LEVEL.astype(x.dtype)
 
     def _seen(self, x, rotation: Matrix3, origin: Vector3):
         parts = [jnp.zeros(0, dtype=x.dtype)]
