@@ -111,6 +111,7 @@ from .spatial import Transform, from_log_cholesky, to_log_cholesky
 
 if TYPE_CHECKING:
     from . import native
+    from .view.blueprint import draw_blueprint
 
 __all__ = [
     "GRU",
@@ -173,6 +174,7 @@ __all__ = [
     "contact_grid",
     "cyclic",
     "discover",
+    "draw_blueprint",
     "energy",
     "forward_dynamics",
     "forward_kinematics",
@@ -209,9 +211,11 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    """The compiler is imported when it is first used: LLVM takes a tenth of a second."""
-    if name == "native":
-        from importlib import import_module
+    """What is slow to import is imported when it is first used: the compiler, and pictures."""
+    from importlib import import_module
 
+    if name == "native":
         return import_module(".native", __name__)
+    if name == "draw_blueprint":
+        return import_module(".view.blueprint", __name__).draw_blueprint
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,7 +4,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -60,6 +60,25 @@ def names(
     (print_names if json else show_names)(marks, str(file))
 
 
+def experiment(
+    name: Annotated[Literal["discovery", "friction", "motor", "energy"], tyro.conf.Positional],
+    out: Path = Path("out/experiments"),
+    quick: bool = False,
+) -> None:
+    """Repeat one of the papers' experiments, or of those that follow them: a table, and a figure.
+
+    Args:
+        name: discovery: Figure 10 of NeuralSim. friction: the same with springs and Coulomb friction. motor: a motor with
+            delay and saturation. energy: physical structures over a minute.
+        out: Folder for the figure.
+        quick: A small part of it, in seconds, only to see that it runs.
+    """
+    from .view.experiments import EXPERIMENTS
+
+    out.mkdir(parents=True, exist_ok=True)
+    EXPERIMENTS[name](out, quick)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0, or 2 with one sentence on stderr where the input is wrong."""
     import jax
@@ -71,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             tyro.extras.subcommand_cli_from_dict(
-                {"demo": demo, "info": info, "names": names},
+                {"demo": demo, "info": info, "names": names, "experiment": experiment},
                 prog="hybridsim",
                 description="A differentiable simulator of articulated rigid bodies.",
                 args=arguments,

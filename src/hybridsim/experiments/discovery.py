@@ -16,53 +16,75 @@ import hybridsim as hs
 from hybridsim.augment.networks import Network
 from hybridsim.augment.signature import Block, Signature
 
-from .pendulum import Motion, errors, misfit, motions, pendulum
+from .pendulum import Motion, errors, misfit, motions, pendulum, windows
 
-DAMPING = 0.1
-"""Of the reference system [N m s/rad]."""
-HIDDEN = (8, 8)
+EFFECTS = {
+    "damping": {"damping": 0.1},
+    "springs and Coulomb friction": {"stiffness": 3.0, "friction": 0.5, "friction_speed": 0.5},
+}
+"""What the reference system has and the model lacks."""
 COUNTS = (1, 2, 5, 10, 100, 1000)
 
 
 @dataclass(frozen=True)
-class Result:
-    found: hs.Discovery
+class Curve:
+    """Held-out mean squared errors over rollouts, for each number of training trajectories."""
+
     counts: tuple[int, ...]
-    hybrid: tuple[float, ...]
-    """Held-out mean squared error over rollouts, for each number of training trajectories."""
+    dense: tuple[float, ...]
+    """Of the model with networks that are fed with everything."""
+    pruned: tuple[float, ...]
+    """Of the model with the blueprint that was found."""
     learned: tuple[float, ...]
+    """Of the network that predicts the next state."""
     plain: float
-    """Of the model without friction."""
+    """Of the model that lacks the effect."""
 
 
-def candidate(model: hs.Model, key: int = 0) -> hs.Model:
-    """At each joint a network that is fed with everything."""
-    everything = ("joint.position[*]", "joint.velocity[*]")
-    return hs.Blueprint(hs.Augment("joint.force", everything, hs.MLP(HIDDEN))).graft(model, key)
+EVERYTHING = ("joint.position[*]", "joint.velocity[*]")
 
 
-def run(counts: tuple[int, ...] = COUNTS, steps: int = 1000, seed: int = 0, progress: bool = False) -> Result:
-    truth, model = pendulum(damping=DAMPING), pendulum()
-    held_out = motions(truth, 100, seed + 1)
-    data = motions(truth, max(*counts, 10), seed)
-    ten = Motion(*(x[:10] for x in data))
-    dense = hs.normalised(candidate(model, seed), (ten.q, ten.qd), contact=None)
-    found = hs.discover(dense, misfit, ten, held_out, steps=steps // 2, progress=progress)
-    hybrid, learned = [], []
+def candidate(data: Motion, inputs: tuple[str, ...] = EVERYTHING, key: int = 0) -> hs.Model:
+    """A network at each joint, with its numbers of normalisation from the data."""
+    hybrid = hs.Blueprint(hs.Augment("joint.force", inputs, hs.MLP((8, 8), "tanh"))).graft(pendulum(), key)
+    return hs.normalised(hybrid, (data.q, data.qd), contact=None)
+
+
+def find(
+    effect: str = "damping", count: int = 10, steps: int = 300, finish: int = 300, seed: int = 0, progress: bool = False
+) -> tuple[hs.Model, hs.Discovery]:
+    """The networks before, and what the data leave of them."""
+    truth = pendulum(**EFFECTS[effect])
+    data, held_out = (windows(motions(truth, n, seed + i), 10) for i, n in enumerate((count, 50)))
+    dense = candidate(data, key=seed)
+    found = hs.discover(dense, misfit, data, held_out, steps=steps, finish=finish, seed=seed, progress=progress)
+    return found.points[0].model, found
+
+
+def learning_curve(counts: tuple[int, ...] = COUNTS, steps: int = 1000, seed: int = 0, progress: bool = False) -> Curve:
+    """How the error falls with the number of trajectories."""
+    truth = pendulum(**EFFECTS["damping"])
+    held_out, data = motions(truth, 100, seed + 1), motions(truth, max(counts), seed)
+    dense, pruned, learned = [], [], []
     for count in counts:
         some = Motion(*(x[:count] for x in data))
-        few = hs.normalised(candidate(model, seed), (some.q, some.qd), contact=None)
-        trained = hs.train(few, misfit, some, steps, batch_size=32, seed=seed, progress=progress).model
-        hybrid.append(float(errors(trained, held_out).mean()))
+        pieces = windows(some, 10)
+        for inputs, found in ((EVERYTHING, dense), (("joint.velocity",), pruned)):
+            hybrid = candidate(some, inputs, seed)
+            # The last part on all pieces, but in no more than some tens of seconds.
+            options = {"batch_size": 300, "finish": min(200, 200_000 // len(pieces.q)), "seed": seed}
+            hybrid = hs.train(hybrid, misfit, pieces, steps, progress=progress, **options).model
+            found.append(float(errors(hybrid, held_out).mean()))
         learned.append(learn(some, held_out, 5 * steps, seed, progress))
-    return Result(found, counts, tuple(hybrid), tuple(learned), float(errors(model, held_out).mean()))
+    plain = float(errors(pendulum(), held_out).mean())
+    return Curve(counts, tuple(dense), tuple(pruned), tuple(learned), plain)
 
 
 def learn(data: Motion, held_out: Motion, steps: int, seed: int, progress: bool) -> float:
     """The same error of a network that was trained to predict the next state."""
     states = np.concatenate(data, axis=-1)
     shape = Signature((Block("state", "state", 4),), (Block("change", "change", 4),))
-    network = hs.MLP((12, 12)).build(shape, np.random.default_rng(seed), at_zero=False)
+    network = hs.MLP((12, 12), "tanh").build(shape, np.random.default_rng(seed), at_zero=False)
     # It predicts changes of the state, in units of their own spread: the strongest form of this rival that we know.
     network = network.normalised(states.reshape(-1, 4), np.diff(states, axis=-2).reshape(-1, 4).std(axis=0))
     trained = hs.train(network, one_step, data, steps, batch_size=32, seed=seed, progress=progress).model

@@ -32,6 +32,10 @@ class Drive(NamedTuple):
 class Result:
     errors: dict[str, float]
     """Held-out mean squared error of each model."""
+    measured: Drive
+    """The first held-out run."""
+    motions: dict[str, Drive]
+    """What each model makes of it."""
 
 
 def arm() -> hs.Model:
@@ -83,8 +87,14 @@ def run(count: int = 10, steps: int = 2000, seed: int = 0, progress: bool = Fals
         model = motor_network(inputs, network, seed)
         model = hs.normalised(model, (data.q[:, :-1], data.qd[:, :-1]), data.command, {"joint.command": LIMIT}, None)
         found[name] = hs.train(model, misfit, data, steps, seed=seed, progress=progress).model
-    errors = {
-        name: float(np.mean(hs.native.batch(lambda one, m=model: misfit(m, one))(held_out)))
-        for name, model in found.items()
-    }
-    return Result(errors)
+    errors, motions = {}, {}
+    for name, model in found.items():
+        made = hs.native.batch(lambda drive, model=model: (misfit(model, drive), *_motion(model, drive)))(held_out)
+        errors[name] = float(np.mean(made[0]))
+        motions[name] = Drive(made[1][0], made[2][0], held_out.command[0])
+    return Result(errors, Drive(*(x[0] for x in held_out)), motions)
+
+
+def _motion(model: hs.Model, drive: Drive) -> tuple[Array, Array]:
+    made = hs.rollout(model, (drive.q[0], drive.qd[0]), drive.command, dt=DT, contact=None)
+    return made.q, made.qd

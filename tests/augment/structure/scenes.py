@@ -73,5 +73,26 @@ def powers(plain: hs.Model, hybrid: hs.Model, q, qd, contact=None) -> np.ndarray
     return np.array([_power(contact)(plain, hybrid, *state) for state in zip(q, qd, strict=True)])
 
 
+def variables(hybrid: hs.Model, seed: int) -> dict[str, np.ndarray]:
+    """Random numbers for all variables of a step; sliding is along the plane of contact."""
+    rng = np.random.default_rng(seed)
+    values = {name: rng.standard_normal(shape) for name, shape in hybrid.augmentation.sizes}
+    if "contact.normal" in values:
+        normal = values["contact.normal"]
+        normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+        sliding = values["contact.sliding_velocity"]
+        sliding -= normal * np.sum(normal * sliding, axis=1, keepdims=True)
+    return values
+
+
+def outputs(hybrid: hs.Model, values: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """What all networks together give for one variable, in its shape."""
+    total = np.zeros(values[name].size)
+    for i, site in enumerate(hybrid.augmentation.sites):
+        x = np.concatenate([values[w.name].ravel()[w.places.array] for w in site.plan.inputs], axis=1)
+        np.add.at(total, site.plan.outputs[0].places.array, answers(hybrid, x, i))
+    return total.reshape(values[name].shape)
+
+
 def energies(model: hs.Model, trajectory: hs.Rollout) -> np.ndarray:
     return np.asarray(jax.vmap(lambda q, qd: hs.energy(model, q, qd).total)(trajectory.q, trajectory.qd))

@@ -42,6 +42,21 @@ def potentials(hybrid, x):
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_power_is_what_the_potential_loses(case):
+    model, inputs, options, seen = CASES[case]
+    q, qd = states(model, 10)
+    hybrid = graft(model, "joint.force", inputs, Conservative(SMOOTH), **options)
+    rate = np.asarray(jax.vmap(lambda q, qd: hs.configuration_rate(model, q, qd))(q, qd))
+    ahead, behind = (potentials(hybrid, seen(q + h * rate)) for h in (1e-5, -1e-5))
+    power = np.sum(answers(hybrid, seen(q)) * qd, axis=1)
+    assert power == pytest.approx((behind - ahead) / 2e-5, rel=1e-7, abs=1e-8)
+    assert np.abs(power).max() > 0.1
+
+
+HEAVY = ("in another order", "spherical", "free")
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.slow if c in HEAVY else ()) for c in CASES])
 def test_energy_and_potential_together_stay_as_they_are(case):
     model, inputs, options, seen = CASES[case]
     (q, *_), (qd, *_) = states(model, 1)

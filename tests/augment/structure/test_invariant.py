@@ -72,7 +72,10 @@ def difference(hybrid, frame: str, seed: int) -> float:
     return max(np.abs(x).max() for x in apart)
 
 
-@pytest.mark.parametrize("case", CASES)
+QUICK = ("body, recurrent", "vertical, shared by both", "a pair")
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, marks=() if c in QUICK else pytest.mark.slow) for c in CASES])
 def test_motion_turns_with_the_world(case):
     network, inputs, options = CASES[case]
     for seed in range(2):
@@ -83,12 +86,13 @@ def test_motion_turns_with_the_world(case):
         assert np.abs(end(hybrid, q, qd)[1] - end(free, q, qd)[1]).max() > 1e-2
 
 
-@pytest.mark.parametrize("frame", ["body", "vertical"])
+@pytest.mark.parametrize("frame", [pytest.param("body", marks=pytest.mark.slow), "vertical"])
 def test_without_the_structure_it_does_not(frame):
     inputs = {"body": BODY, "vertical": VERTICAL}[frame]
     assert difference(graft(TWO, "link.external_force", inputs, SMOOTH, size=0.5, **ONE), frame, 0) > 1e-2
 
 
+@pytest.mark.slow
 def test_vertical_sees_what_is_up_and_body_does_not():
     """A turn about x is a change for the one, none for the other."""
     for network, same in ((Invariant(SMOOTH), True), (Invariant(SMOOTH, "vertical"), False)):

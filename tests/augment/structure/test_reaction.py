@@ -57,6 +57,7 @@ def test_the_mechanism_keeps_its_momentum():
         assert (np.abs(rate.angular).max() < 1e-11) == lawful
 
 
+@pytest.mark.slow
 def test_momentum_stays_over_a_motion():
     """Semi-implicit Euler keeps linear momentum exactly, Runge-Kutta both to its order."""
     (q, *_), (qd, *_) = states(FLOATING, 1)

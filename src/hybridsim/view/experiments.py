@@ -1,0 +1,139 @@
+"""Tables and figures of the experiments."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ..augment import blueprint_of
+from ..experiments import discovery, energy, motor
+from .blueprint import draw_blueprint
+
+matplotlib.use("Agg")
+
+INK, HYBRID, PRUNED, RIVAL = "#333333", "#2a7f9e", "#0b3c5d", "#d9822b"
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right")
+    return table
+
+
+def _finish(console: Console, figure: Figure, path: Path, began: float) -> None:
+    figure.savefig(path, dpi=150)
+    console.print(f"{path}, after {time.perf_counter() - began:.0f} s", highlight=False)
+
+
+def _found(effect: str, name: str, out: Path, quick: bool) -> None:
+    console, began = Console(), time.perf_counter()
+    options = {"count": 3, "steps": 20, "finish": 20} if quick else {"progress": console.is_terminal}
+    dense, found = discovery.find(effect, **options)
+    table = _table(f"A double pendulum whose model lacks {effect}", "inputs of", "joint 1", "joint 2", "held-out error")
+    for point in found.points:
+        counts = dict.fromkeys(("joint.force[joint1]", "joint.force[joint2]"), "-")
+        counts |= {site: str(len(inputs)) for site, inputs in point.inputs}
+        table.add_row("chosen" if point is found.chosen else "", *counts.values(), f"{point.error:.2g}")
+    console.print(table)
+    console.print("Held-out error: mean squared, of positions and velocities, over 0.1 s. Found:")
+    for augment in blueprint_of(found.model).augments:
+        console.print(f"  {augment}", markup=False)
+    for stage, model in (("before", dense), ("after", found.model)):
+        _finish(console, draw_blueprint(model), out / f"{name}_{stage}.png", began)
+
+
+def show_discovery(out: Path, quick: bool) -> None:
+    """Figure 10 of NeuralSim."""
+    _found("damping", "discovery", out, quick)
+    console, began = Console(), time.perf_counter()
+    curve = discovery.learning_curve((1, 2), 20) if quick else discovery.learning_curve(progress=console.is_terminal)
+    table = _table(
+        "Held-out error over 1 s, by the number of training trajectories",
+        "",
+        *map(str, curve.counts),
+    )
+    series = (
+        ("hybrid, inputs pruned", curve.pruned, PRUNED),
+        ("hybrid, all inputs", curve.dense, HYBRID),
+        ("network of the next state", curve.learned, RIVAL),
+    )
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    for name, values, colour in series:
+        table.add_row(name, *(f"{value:.2g}" for value in values))
+        axes.loglog(curve.counts, values, "o-", color=colour, label=name)
+    axes.axhline(curve.plain, color=INK, linestyle=":", label="the model without friction")
+    axes.set(xlabel="training trajectories of 1 s", ylabel="mean squared error, held out")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    table.add_row("the model alone", *len(curve.counts) * [f"{curve.plain:.2g}"])
+    console.print(table)
+    _finish(console, figure, out / "discovery_curve.png", began)
+
+
+def show_friction(out: Path, quick: bool) -> None:
+    """The same with springs and Coulomb friction."""
+    _found("springs and Coulomb friction", "friction", out, quick)
+
+
+def show_motor(out: Path, quick: bool) -> None:
+    """A driven arm whose motors answer late and saturate."""
+    console, began = Console(), time.perf_counter()
+    result = motor.run(2, 20) if quick else motor.run(progress=console.is_terminal)
+    table = _table("An arm whose motors answer 50 ms late and saturate: held-out error over 2 s", "", "error")
+    for name, error in result.errors.items():
+        table.add_row(name, f"{error:.2g}")
+    console.print(table)
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    upper, lower = figure.subplots(2, sharex=True)
+    t = motor.DT * np.arange(motor.STEPS + 1)
+    upper.plot(t, result.measured.q[:, 1], color=INK, linewidth=3, alpha=0.3, label="measured")
+    for name, colour in zip(result.motions, (RIVAL, "#999999", HYBRID, PRUNED), strict=True):
+        upper.plot(t, result.motions[name].q[:, 1], color=colour, label=name)
+        lower.plot(t, result.motions[name].q[:, 1] - result.measured.q[:, 1], color=colour)
+    upper.set_ylabel("elbow [rad]")
+    lower.set(xlabel="time [s]", ylabel="error [rad]")
+    upper.legend(frameon=False, fontsize=7, ncols=2)
+    _finish(console, figure, out / "motor.png", began)
+
+
+def show_energy(out: Path, quick: bool) -> None:
+    """Physical structures over a minute."""
+    console, began = Console(), time.perf_counter()
+    cases = energy.run(2, 20, 20) if quick else energy.run(progress=console.is_terminal)
+    table = _table(
+        f"{energy.STARTS} rollouts of {energy.SECONDS} s after training on motions of 1 s",
+        "network",
+        "held-out error",
+        "gain energy",
+        "most gained [J]",
+    )
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    for axes, case in zip(figure.subplots(2, 2).ravel(), cases, strict=True):
+        gained = case.gained
+        share = f"{np.sum(gained > 1e-3):d} of {len(gained)}"
+        table.add_row(f"{case.effect}: {case.network}", f"{case.error:.2g}", share, f"{gained.max():.2g}")
+        t = np.linspace(0, energy.SECONDS, case.energies.shape[1])
+        colour = RIVAL if case.network == "plain" else HYBRID
+        axes.plot(t, np.minimum(case.energies, 1e3).T, color=colour, alpha=0.4, linewidth=0.7)
+        axes.axhline(0, color=INK, linewidth=0.8)
+        axes.set(title=f"{case.effect}: {case.network}", xlabel="time [s]", ylabel="energy above start [J]")
+        axes.set_yscale("symlog", linthresh=1e-2)
+    console.print(table)
+    console.print("Gain energy: more than 1 mJ above the start, at any time.")
+    _finish(console, figure, out / "energy.png", began)
+
+
+EXPERIMENTS: dict[str, Callable[[Path, bool], None]] = {
+    "discovery": show_discovery,
+    "friction": show_friction,
+    "motor": show_motor,
+    "energy": show_energy,
+}
