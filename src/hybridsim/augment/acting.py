@@ -1,6 +1,7 @@
 """Networks at work: what they read at the marks of a step, and what they do there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -10,7 +11,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Bool, Float
 
-from ..model import Augmentation
+from ..model import Augmentation, Model
 from ..model.names import Marks
 from ..spatial import Array, add_at, pick
 from .networks import Network
@@ -72,8 +73,8 @@ def _combined(mode: str, value: Array, places: Places, y: Float[Array, "rows num
 class Past(eqx.Module):
     """What networks remember."""
 
-    fresh: Bool[Array, ""] | None
-    """Whether no step has been made yet; None where nothing of the past is looked at."""
+    fresh: Bool[Array, ""]
+    """Whether no step has been made yet."""
     values: dict[str, Float[Array, "_ _"]]
     """Of each variable that is looked at later, the last one first."""
     cells: tuple[Any, ...]
@@ -109,10 +110,24 @@ class Networks(Augmentation):
         }
         if not values and all(cell is None for cell in cells):
             return None
-        return Past(jnp.ones((), dtype=bool) if values else None, values, cells)
+        return Past(jnp.ones((), dtype=bool), values, cells)
 
     def begin(self, memory: Past | None, then: Marks) -> Marks:
         return Acting(self, memory, then)
+
+
+def sites_of(model: Any) -> tuple[Site, ...]:
+    """All networks of a model; of anything else none."""
+    networks = getattr(model, "augmentation", None)
+    return networks.sites if isinstance(networks, Networks) else ()
+
+
+def with_sites(model: Model, sites: Sequence[Site]) -> Model:
+    """The model with these of its networks, or with others in their places; without any it is a plain model."""
+    networks = model.augmentation
+    if not isinstance(networks, Networks):
+        raise ValueError("this model has no networks; blueprint.graft(model) puts them in")
+    return replace(model, augmentation=replace(networks, sites=tuple(sites)) if sites else None)
 
 
 class Acting(Marks):
@@ -200,8 +215,7 @@ class Acting(Marks):
         if self.past is None:
             return None
         values = {key: self._shifted(key, past) for key, past in self.past.values.items()}
-        fresh = None if self.past.fresh is None else jnp.zeros((), dtype=bool)
-        return Past(fresh, values, tuple(self.cells))
+        return Past(jnp.zeros((), dtype=bool), values, tuple(self.cells))
 
     def _shifted(self, key: str, past: Float[Array, "steps size"]) -> Float[Array, "steps size"]:
         newest = jnp.asarray(self.values[key]).reshape(1, -1).astype(past.dtype)

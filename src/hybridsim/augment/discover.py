@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..model import Model
-from .acting import Networks
+from .acting import sites_of
 from .prune import blueprint_of, prune, without_input, without_network
 from .sparsity import Penalty, strengths
 from .train import Loss, train
@@ -102,11 +102,9 @@ def discover(
 
 
 def _inputs(model: Model) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    if not isinstance(model.augmentation, Networks):
-        return ()
     return tuple(
         (str(site.plan), tuple(block.label for block in site.plan.signature.inputs if not block.hidden))
-        for site in model.augmentation.sites
+        for site in sites_of(model)
     )
 
 
@@ -151,7 +149,7 @@ class _Search:
     def scales(self, model: Model) -> np.ndarray:
         """How much the loss grows without each network."""
         own = self.errors(model, self.data).mean()
-        count = len(model.augmentation.sites)
+        count = len(sites_of(model))
         grown = [self.errors(without_network(model, i), self.data).mean() - own for i in range(count)]
         return np.maximum(grown, 1e-6 * max(np.max(grown), 1e-300))
 
@@ -183,7 +181,7 @@ class _Search:
                     break
 
     def _smaller(self, model: Model) -> list[Model]:
-        names = {str(site.plan): i for i, site in enumerate(model.augmentation.sites)}
+        names = {str(site.plan): i for i, site in enumerate(sites_of(model))}
         ranked = sorted(strengths(model), key=lambda strength: strength.norm)
         removed: list[Callable[[], Model]] = [lambda s=s: without_input(model, names[s.site], s.input) for s in ranked]
         if self.places:

@@ -7,7 +7,7 @@ import numpy as np
 from ..contact import Contact
 from ..model import Model, ModelError
 from ..simulate import names
-from .acting import Networks, Site
+from .acting import Networks, Site, sites_of
 from .blueprint import Blueprint
 from .wiring import plans
 
@@ -15,7 +15,7 @@ from .wiring import plans
 def graft(blueprint: Blueprint, model: Model, key: int, contact: Contact | None) -> Model:
     marks = {mark.name: mark for mark in names(replace(model, augmentation=None), contact)}
     rng = np.random.default_rng(key)
-    before = model.augmentation.sites if isinstance(model.augmentation, Networks) else ()
+    before = sites_of(model)
     sites = [
         _site(plan, constants, rng)
         for augment in blueprint.augments

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +16,7 @@ from ..simulate.control import as_control
 from ..simulate.integrators import SemiImplicitEuler
 from ..simulate.step import advance, as_state, assemble
 from ..spatial import Array
-from .acting import Acting, Networks
+from .acting import Acting, Networks, sites_of, with_sites
 
 States = State | Rollout | tuple[Array, Array]
 
@@ -34,8 +35,7 @@ def normalised(
     one. What networks compute changes, so normalise before training. The numbers are saved with the model and are not
     trained.
     """
-    networks = model.augmentation
-    if not isinstance(networks, Networks):
+    if not sites_of(model):
         raise ValueError("this model has no networks to be normalised; blueprint.graft(model) puts them in")
     q, qd = (states.q, states.qd) if isinstance(states, State | Rollout) else states
     q, qd = np.reshape(q, (-1, model.nq)), np.reshape(qd, (-1, model.nv))
@@ -43,13 +43,13 @@ def normalised(
         controls = np.reshape(controls, (-1, np.shape(controls)[-1]))
         if len(controls) != len(q):
             raise ValueError(f"there are {len(q)} states but {len(controls)} rows of controls; give one for each state")
-    names = tuple({wire.name for site in networks.sites for wire in site.plan.outputs})
+    names = tuple({wire.name for site in sites_of(model) for wire in site.plan.outputs})
     inputs, plain = jax.jit(jax.vmap(lambda q, qd, u: _seen(model, q, qd, u, names, contact)))(q, qd, controls)
     given = {} if outputs is None else dict(outputs)
     if unknown := set(given) - set(names):
         raise ValueError(f"no network acts on {', '.join(sorted(unknown))}; they act on: {', '.join(sorted(names))}")
     sites = []
-    for i, site in enumerate(networks.sites):
+    for i, site in enumerate(sites_of(model)):
         gains = [
             np.broadcast_to(given[wire.name], wire.places.shape[1])
             if wire.name in given
@@ -59,18 +59,19 @@ def normalised(
         samples = np.asarray(inputs[i], dtype=float).reshape(-1, site.plan.signature.input_size)
         network = site.network.normalised(samples, np.concatenate(gains).astype(float))
         sites.append(replace(site, network=network))
-    return replace(model, augmentation=replace(networks, sites=tuple(sites)))
+    return with_sites(model, sites)
 
 
 def _seen(model: Model, q, qd, control, names: tuple[str, ...], contact: Contact | None):
     """What every network sees in one step, and the outputs without any network."""
     state = as_state(model, (q, qd))
-    acting = Acting(model.augmentation, model.augmentation.memory(state.q.dtype), unmarked)
+    networks = cast(Networks, model.augmentation)
+    acting = Acting(networks, networks.memory(state.q.dtype), unmarked)
     alone = Recording(unmarked, names)
     for marks in (acting, alone):
         arguments = as_control(model, control), jnp.zeros(()), model.timestep, SemiImplicitEuler(), contact
         advance(model, assemble(model), state, *arguments, marks)
-    return [acting.inputs[i] for i in range(len(model.augmentation.sites))], alone.values
+    return [acting.inputs[i] for i in range(len(networks.sites))], alone.values
 
 
 def _spread(values: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from ..model import VARIABLES, Model
-from .acting import Networks, Site
+from .acting import Site, sites_of, with_sites
 from .blueprint import Augment, Blueprint
 from .inputs import Input
 from .networks import InputLayer, OutputLayer
@@ -16,36 +16,26 @@ from .wiring import Given, Plan, Wire
 
 def prune(model: Model) -> Model:
     """The model without inputs whose weights are all zero, and without networks that always give zero."""
-    if not isinstance(model.augmentation, Networks):
-        return model
-    return _with_sites(
-        model, [_smaller(site, _vanished(site)) for site in model.augmentation.sites if not _does_nothing(site)]
-    )
+    sites = sites_of(model)
+    return with_sites(model, [_smaller(s, _vanished(s)) for s in sites if not _does_nothing(s)]) if sites else model
 
 
 def without_input(model: Model, site: int, label: str) -> Model:
     """The model in which one network no longer sees one of its inputs."""
-    sites = list(model.augmentation.sites)
+    sites = list(sites_of(model))
     sites[site] = _smaller(sites[site], frozenset([label]))
-    return _with_sites(model, sites)
+    return with_sites(model, sites)
 
 
 def without_network(model: Model, site: int) -> Model:
-    return _with_sites(model, [other for i, other in enumerate(model.augmentation.sites) if i != site])
-
-
-def _with_sites(model: Model, sites: list[Site]) -> Model:
-    return replace(model, augmentation=replace(model.augmentation, sites=tuple(sites)) if sites else None)
+    return with_sites(model, [other for i, other in enumerate(sites_of(model)) if i != site])
 
 
 def blueprint_of(model: Model) -> Blueprint:
     """What the model's networks are, as they are now: of a pruned model the smaller blueprint."""
-    networks = model.augmentation
-    if not isinstance(networks, Networks):
-        return Blueprint()
     merged = []
     for _, group in groupby(
-        (site.plan for site in networks.sites), key=lambda plan: replace_entities(plan.augment, "")
+        (site.plan for site in sites_of(model)), key=lambda plan: replace_entities(plan.augment, "")
     ):
         alike = list(group)
         entities = dict.fromkeys(name for plan in alike for name in plan.entities)

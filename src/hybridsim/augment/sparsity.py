@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..spatial import Array
-from .acting import Networks, Site
+from .acting import sites_of
 from .flat import Flat
 from .networks import InputLayer, OutputLayer
 from .networks.linear import Matrix
@@ -34,15 +34,10 @@ def _upper(tree: Any) -> list[Array]:
     """Weight matrices above the first layer."""
     without = jax.tree.map(
         lambda node: None if isinstance(node, InputLayer) else node,
-        [site.network for site in _sites(tree)],
+        [site.network for site in sites_of(tree)],
         is_leaf=lambda node: isinstance(node, InputLayer),
     )
     return [leaf for leaf in jax.tree.leaves(without) if jnp.ndim(leaf) == 2]
-
-
-def _sites(model: Any) -> tuple[Site, ...]:
-    networks = getattr(model, "augmentation", None)
-    return networks.sites if isinstance(networks, Networks) else ()
 
 
 @dataclass(frozen=True)
@@ -58,7 +53,7 @@ class Strength:
 def strengths(model: Any) -> list[Strength]:
     """All inputs of all networks, the strongest of each network first."""
     found = []
-    for site in _sites(model):
+    for site in sites_of(model):
         norms: dict[str, float] = {}
         for layer in _found(site.network, InputLayer):
             for label, columns in layer.columns.items():
@@ -91,7 +86,7 @@ class Penalty:
         places = flat.places()
         group = np.full(flat.size, -1)
         owners: list[int] = []
-        for i, site in enumerate(_sites(places)):
+        for i, site in enumerate(sites_of(places)):
             members = [x.weight[:, c] for x in _found(site.network, InputLayer) for c in x.columns.values()]
             if self.places:
                 members += [_joined(x.weight, x.bias) for x in _found(site.network, OutputLayer)]

@@ -68,9 +68,9 @@ def train(
     """
     flat = Flat(model, free)
     evaluate = _evaluator(flat, loss, backend)
-    penalty = None if penalty is None else penalty.on(model, flat)
+    pulling = None if penalty is None else penalty.on(model, flat)
     rng = np.random.default_rng(seed)
-    adam = Adam(flat.size, None if penalty is None else penalty.groups)
+    adam = Adam(flat.size, None if pulling is None else pulling.groups)
     theta, history, stopped = flat.vector(), [], False
     best, least, rate, halvings = theta, np.inf, learning_rate, 0
     if penalty is not None and finish:
@@ -95,15 +95,15 @@ def train(
                         )
                     continue
                 history.append(value)
-                objective = value if penalty is None else value + penalty.value(theta)
+                objective = value if pulling is None else value + pulling.value(theta)
                 if objective < least:
                     best, least = theta, objective
                 now = rate * (0.5 * (1 + np.cos(np.pi * step / steps)) if decay else 1.0)
-                if penalty is not None:
-                    gradient = gradient + penalty.gradient(theta)
+                if pulling is not None:
+                    gradient = gradient + pulling.gradient(theta)
                 theta, scale = adam.step(theta, gradient, now)
-                if penalty is not None:
-                    theta = penalty.shrink(theta, now / scale)
+                if pulling is not None:
+                    theta = pulling.shrink(theta, now / scale)
                 advance(value)
         except KeyboardInterrupt:
             stopped = True
@@ -195,26 +195,24 @@ def _evaluator(flat: Flat, loss: Loss, backend: str) -> Callable[[np.ndarray, An
     def of_example(free, example):
         return loss(flat.join(free), example)
 
+    def mean(vector, batch):
+        return jnp.mean(jax.vmap(of_example, in_axes=(None, 0))(flat.free(vector), batch))
+
     if backend == "xla":
-
-        def mean(vector, batch):
-            return jnp.mean(jax.vmap(of_example, in_axes=(None, 0))(flat.free(vector), batch))
-
         both = jax.jit(jax.value_and_grad(mean))
-
-        def evaluate(theta, batch):
-            value, gradient = both(theta, batch)
-            return float(value), np.asarray(gradient)
-
-    elif backend == "native":
-        from ..native import batch as in_batches
-
-        of_each = in_batches(jax.value_and_grad(of_example), in_axes=(None, 0))
-
-        def evaluate(theta, batch):
-            values, gradients = of_each(flat.free(theta), batch)
-            return float(np.mean(values)), flat.gather(gradients).mean(axis=0)
-
-    else:
+        return lambda theta, batch: _as_numbers(*both(theta, batch))
+    if backend != "native":
         raise ValueError(f"backend is {backend!r}, but must be 'native' or 'xla'")
-    return evaluate
+    from ..native import batch as in_batches
+
+    of_each = in_batches(jax.value_and_grad(of_example), in_axes=(None, 0))
+
+    def mean_of_each(theta, batch):
+        values, gradients = of_each(flat.free(theta), batch)
+        return _as_numbers(np.mean(values), flat.gather(gradients).mean(axis=0))
+
+    return mean_of_each
+
+
+def _as_numbers(value, gradient) -> tuple[float, np.ndarray]:
+    return float(value), np.asarray(gradient)

@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 import hybridsim as hs
 from hybridsim.augment.networks import Network
+from hybridsim.augment.networks.mlp import Perceptron
 from hybridsim.augment.signature import Block, Signature
 
 from .pendulum import Motion, errors, misfit, motions, pendulum, windows
@@ -71,10 +72,10 @@ def learning_curve(counts: tuple[int, ...] = COUNTS, steps: int = 1000, seed: in
         pieces = windows(some, 10)
         for inputs, found in ((EVERYTHING, dense), (("joint.velocity",), pruned)):
             hybrid = candidate(some, inputs, seed)
-            # The last part on all pieces, but in no more than some tens of seconds.
-            options = {"batch_size": 300, "finish": min(200, 200_000 // len(pieces.q)), "seed": seed}
-            hybrid = hs.train(hybrid, misfit, pieces, steps, progress=progress, **options).model
-            found.append(float(errors(hybrid, held_out).mean()))
+            trained = hs.train(
+                hybrid, misfit, pieces, steps, batch_size=300, finish=steps // 5, seed=seed, progress=progress
+            )
+            found.append(float(errors(trained.model, held_out).mean()))
         learned.append(learn(some, held_out, 5 * steps, seed, progress))
     plain = float(errors(pendulum(), held_out).mean())
     return Curve(counts, tuple(dense), tuple(pruned), tuple(learned), plain)
@@ -92,7 +93,7 @@ def learn(data: Motion, held_out: Motion, steps: int, seed: int, progress: bool)
     return float(np.mean(np.minimum(np.nan_to_num(run(held_out), nan=np.inf), 1e6)))
 
 
-def one_step(network: Network, measured: Motion) -> Float[jnp.ndarray, ""]:
+def one_step(network: Perceptron, measured: Motion) -> Float[jnp.ndarray, ""]:
     """Squared error of predicted changes, in units of their spread."""
     states = jnp.concatenate(measured, axis=-1)
     made = jax.vmap(lambda state: network(state, None)[0])(states[:-1])

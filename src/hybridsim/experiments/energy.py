@@ -5,13 +5,14 @@ one with joint springs: a plain network of the positions, and one whose force is
 """
 
 from dataclasses import dataclass
+from typing import cast
 
 import jax
 import numpy as np
 from jaxtyping import Float
 
 import hybridsim as hs
-from hybridsim.augment import Architecture
+from hybridsim.augment import Architecture, Networks
 
 from .pendulum import DT, errors, misfit, motions, pendulum, windows
 
@@ -72,7 +73,8 @@ def energies(hybrid: hs.Model, of: hs.Model, wildness: float, seed: int) -> Floa
     """Over a minute, above the start, from random starts: energy as the model `of` has it, and learned potentials."""
     rng = np.random.default_rng(seed)
     starts = wildness * rng.uniform(-np.pi / 2, np.pi / 2, (STARTS, 2)), wildness * rng.uniform(-1, 1, (STARTS, 2))
-    potential = getattr(hybrid.augmentation.sites[0].network, "potential", lambda q: 0.0)
+    network = cast(Networks, hybrid.augmentation).sites[0].network
+    potential = getattr(network, "potential", lambda q: 0.0)
 
     def one(q, qd):
         # Of fourth order, so that what is gained is the network's doing.

@@ -59,7 +59,8 @@ def drives(count: int, seed: int) -> Drive:
         made = hs.rollout(model, start, torque, dt=DT, contact=None)
         return made.q, made.qd
 
-    return Drive(*hs.native.batch(one)(torque), command)
+    q, qd = hs.native.batch(one)(torque)
+    return Drive(q, qd, command)
 
 
 def misfit(model: hs.Model, drive: Drive) -> Float[Array, ""]:

@@ -4,7 +4,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +20,7 @@ from .traced import Result, trace
 
 def batch(
     f: Callable,
-    in_axes=0,
+    in_axes: Any = 0,
     *,
     threads: int | None = None,
     lanes: int | None = None,

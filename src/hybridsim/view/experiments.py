@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from rich import box
 from rich.console import Console
@@ -14,8 +15,6 @@ from rich.table import Table
 from ..augment import blueprint_of
 from ..experiments import discovery, energy, motor
 from .blueprint import draw_blueprint
-
-matplotlib.use("Agg")
 
 INK, HYBRID, PRUNED, RIVAL = "#333333", "#2a7f9e", "#0b3c5d", "#d9822b"
 
@@ -32,10 +31,10 @@ def _finish(console: Console, figure: Figure, path: Path, began: float) -> None:
     console.print(f"{path}, after {time.perf_counter() - began:.0f} s", highlight=False)
 
 
-def _found(effect: str, name: str, out: Path, quick: bool) -> None:
-    console, began = Console(), time.perf_counter()
-    options = {"count": 3, "steps": 20, "finish": 20} if quick else {"progress": console.is_terminal}
-    dense, found = discovery.find(effect, **options)
+def _found(effect: str, quick: bool) -> tuple[Figure, Figure]:
+    """The networks before and after, and a table on the way."""
+    console = Console()
+    dense, found = discovery.find(effect, *((3, 20, 20) if quick else (10, 300, 300)), progress=console.is_terminal)
     table = _table(f"A double pendulum whose model lacks {effect}", "inputs of", "joint 1", "joint 2", "held-out error")
     for point in found.points:
         counts = dict.fromkeys(("joint.force[joint1]", "joint.force[joint2]"), "-")
@@ -45,42 +44,49 @@ def _found(effect: str, name: str, out: Path, quick: bool) -> None:
     console.print("Held-out error: mean squared, of positions and velocities, over 0.1 s. Found:")
     for augment in blueprint_of(found.model).augments:
         console.print(f"  {augment}", markup=False)
-    for stage, model in (("before", dense), ("after", found.model)):
-        _finish(console, draw_blueprint(model), out / f"{name}_{stage}.png", began)
+    return draw_blueprint(dense), draw_blueprint(found.model)
+
+
+def _paste(axes: Axes, figure: Figure, title: str) -> None:
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    axes.imshow(np.asarray(canvas.buffer_rgba()))
+    axes.set_title(title, loc="left", fontsize=9)
+    axes.set_axis_off()
 
 
 def show_discovery(out: Path, quick: bool) -> None:
     """Figure 10 of NeuralSim."""
-    _found("damping", "discovery", out, quick)
     console, began = Console(), time.perf_counter()
+    before, after = _found("damping", quick)
     curve = discovery.learning_curve((1, 2), 20) if quick else discovery.learning_curve(progress=console.is_terminal)
-    table = _table(
-        "Held-out error over 1 s, by the number of training trajectories",
-        "",
-        *map(str, curve.counts),
-    )
-    series = (
+    table = _table("Held-out error over 1 s, by the number of training trajectories", "", *map(str, curve.counts))
+    figure = Figure(figsize=(12, 4.2), layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.5, 1))
+    _paste(figure.add_subplot(grid[0, 0]), before, "all inputs")
+    _paste(figure.add_subplot(grid[1, 0]), after, "what the sparse-group lasso leaves")
+    axes = figure.add_subplot(grid[:, 1])
+    for name, values, colour in (
         ("hybrid, inputs pruned", curve.pruned, PRUNED),
         ("hybrid, all inputs", curve.dense, HYBRID),
         ("network of the next state", curve.learned, RIVAL),
-    )
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    for name, values, colour in series:
+    ):
         table.add_row(name, *(f"{value:.2g}" for value in values))
         axes.loglog(curve.counts, values, "o-", color=colour, label=name)
     axes.axhline(curve.plain, color=INK, linestyle=":", label="the model without friction")
     axes.set(xlabel="training trajectories of 1 s", ylabel="mean squared error, held out")
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    figure.legend(frameon=False, fontsize=8, loc="outside upper right", ncols=4)
     table.add_row("the model alone", *len(curve.counts) * [f"{curve.plain:.2g}"])
     console.print(table)
-    _finish(console, figure, out / "discovery_curve.png", began)
+    _finish(console, figure, out / "discovery.png", began)
 
 
 def show_friction(out: Path, quick: bool) -> None:
     """The same with springs and Coulomb friction."""
-    _found("springs and Coulomb friction", "friction", out, quick)
+    began = time.perf_counter()
+    for stage, figure in zip(("before", "after"), _found("springs and Coulomb friction", quick), strict=True):
+        _finish(Console(), figure, out / f"friction_{stage}.png", began)
 
 
 def show_motor(out: Path, quick: bool) -> None:

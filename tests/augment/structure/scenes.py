@@ -24,10 +24,17 @@ FLOATING = replace(TWO, gravity=np.zeros(3))
 SMOOTH = hs.MLP((6,), "tanh")
 
 
+_grafted: dict = {}
+"""A graft looks at all of a step, which takes a while; weights are shaken afterwards."""
+
+
 def graft(model, output, inputs, network, contact=None, seed=0, size=1.0, **options) -> hs.Model:
     """With random weights."""
-    blueprint = hs.Blueprint(hs.Augment(output, inputs, network, **options))
-    return shaken(blueprint.graft(model, contact=contact), seed, size)
+    augment = hs.Augment(output, inputs, network, **options)
+    key = id(model), augment, contact
+    if key not in _grafted:
+        _grafted[key] = hs.Blueprint(augment).graft(model, contact=contact)
+    return shaken(_grafted[key], seed, size)
 
 
 def states(model, count: int, seed: int = 0, speed: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

@@ -70,7 +70,7 @@ class Potential(Structured):
     def _rate(self, x, v):
         """How the inputs change at the velocity v: linear in it."""
         freedoms = self._freedoms()
-        parts = [jnp.zeros(0, dtype=x.dtype)]
+        parts: list[Array] = [jnp.zeros(0, dtype=x.dtype)]
         for block in self.signature.inputs:
             here = x[self.signature.slices[block.label]]
             if block.name != _POSITION:
@@ -84,13 +84,13 @@ class Potential(Structured):
                 parts.append(_TURNING[block.size].rate(here, w) if block.size in _TURNING else w)
         return jnp.concatenate(parts)
 
-    def _freedoms(self) -> list[slice]:
+    def _freedoms(self) -> dict[int | None, slice]:
         sizes = [_TURNING[b.size].nv if b.size in _TURNING else b.size for b in own_blocks(self.signature, _POSITION)]
         ends = np.cumsum([0, *sizes])
-        return [slice(a, b) for a, b in pairwise(ends)]
+        return {i: slice(a, b) for i, (a, b) in enumerate(pairwise(ends))}
 
     def _matrices(self, x):
-        parts = [jnp.zeros(0, dtype=x.dtype)]
+        parts: list[Array] = [jnp.zeros(0, dtype=x.dtype)]
         for block in self.signature.inputs:
             here = x[self.signature.slices[block.label]]
             turns = _turns(block)

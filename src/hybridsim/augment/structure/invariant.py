@@ -97,7 +97,7 @@ class Turned(Structured):
         return turn, origin * _LEVEL.astype(x.dtype)
 
     def _seen(self, x, rotation: Matrix3, origin: Vector3):
-        parts = [jnp.zeros(0, dtype=x.dtype)]
+        parts: list[Array] = [jnp.zeros(0, dtype=x.dtype)]
         for block in self.signature.inputs:
             here = x[self.signature.slices[block.label]]
             parts.append(_turned(_kind(block), here, rotation, origin).reshape(-1))

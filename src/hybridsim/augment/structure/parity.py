@@ -9,9 +9,9 @@ import numpy as np
 from ...model import VARIABLES
 from ..networks import Architecture
 from ..signature import Block, Signature
-from .interface import Structure, Structured
+from .interface import Law, Structure, Structured
 
-_KEEPS = frozenset({"parity", "rest", "bound", "frame"})
+_KEEPS: frozenset[Law] = frozenset({"parity", "rest", "bound", "frame"})
 
 
 @dataclass(frozen=True)

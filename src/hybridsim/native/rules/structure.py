@@ -157,7 +157,7 @@ def _unstack(low, eqn, x):
     outs = []
     for k, var in enumerate(eqn.outvars):
         if isinstance(x, Small):
-            outs.append(Small(np.take(x.ids, k, axis=axis), x.type))
+            outs.append(Small(np.asarray(np.take(x.ids, k, axis=axis)), x.type))
         else:
 
             def element(indices, k=k):
