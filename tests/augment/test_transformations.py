@@ -5,6 +5,7 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import hybridsim as hs
 from gradients.check import leaves
@@ -90,6 +91,7 @@ def test_many_sets_of_weights_at_once():
     assert np.allclose(together, [end(h.augmentation) for h in hybrids], atol=1e-13)
 
 
+@pytest.mark.slow
 def test_native_code_of_poses_and_contact():
     """Links' poses choose the largest entry of a quaternion, and contact networks act on rows."""
     rod = hs.world(hs.free_body(hs.solid("rod", 1.0, "capsule", (0.1, 0.2))), hs.ground())

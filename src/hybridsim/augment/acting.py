@@ -104,7 +104,7 @@ class Networks(Augmentation):
     def memory(self, dtype) -> Past | None:
         shapes = dict(self.sizes)
         cells = tuple(site.memory(dtype) for site in self.sites)
-        values = {
+        values: dict[str, Array] = {
             key: jnp.zeros((depth, int(np.prod(shapes[key.removesuffix(BEFORE)]))), dtype=dtype)
             for key, depth in self.depths.items()
         }

@@ -65,7 +65,7 @@ def discover(
     loss: Loss,
     data: Any,
     held_out: Any,
-    kappas: Sequence[float] | None = None,
+    kappas: Sequence[float] | np.ndarray | None = None,
     steps: int = 300,
     finish: int = 300,
     learning_rate: float = 1e-2,
@@ -161,7 +161,10 @@ class _Search:
         best = self.best()
         spread = np.std(point.errors - best.errors) / np.sqrt(max(len(point.errors) - 1, 1))
         slack = max(self.tolerance * (self.points[0].error - best.error), float(spread))
-        return point.error <= self.factor * best.error and point.error - best.error <= slack
+        # What is less than a millionth of the plain model's error is rounding and luck.
+        return (
+            point.error <= self.factor * best.error + 1e-6 * self.points[0].error and point.error - best.error <= slack
+        )
 
     def chosen(self) -> Point:
         return min(filter(self.good, self.points), key=lambda point: (point.size, point.error))
@@ -175,15 +178,14 @@ class _Search:
             for smaller in self._smaller(current.model):
                 if self.knows(smaller):
                     continue
-                point = self.add(current.kappa, self.trained(smaller, 0))
+                point = self.add(current.kappa, self.trained(smaller, 0 if self.finish else None))
                 if self.good(point):
                     current, going = point, True
                     break
 
     def _smaller(self, model: Model) -> list[Model]:
-        names = {str(site.plan): i for i, site in enumerate(sites_of(model))}
         ranked = sorted(strengths(model), key=lambda strength: strength.norm)
-        removed: list[Callable[[], Model]] = [lambda s=s: without_input(model, names[s.site], s.input) for s in ranked]
+        removed: list[Callable[[], Model]] = [lambda s=s: without_input(model, s.place, s.input) for s in ranked]
         if self.places:
-            removed += [lambda i=i: without_network(model, i) for i in names.values()]
+            removed += [lambda i=i: without_network(model, i) for i in range(len(sites_of(model)))]
         return [make() for make in removed]

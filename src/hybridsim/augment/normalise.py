@@ -56,7 +56,7 @@ def normalised(
             else _spread(np.asarray(plain[wire.name]).reshape(len(q), -1)[:, wire.places.array])
             for wire in site.plan.outputs
         ]
-        samples = np.asarray(inputs[i], dtype=float).reshape(-1, site.plan.signature.input_size)
+        samples = np.asarray(inputs[i], dtype=float).reshape(len(q) * site.plan.rows, site.plan.signature.input_size)
         network = site.network.normalised(samples, np.concatenate(gains).astype(float))
         sites.append(replace(site, network=network))
     return with_sites(model, sites)

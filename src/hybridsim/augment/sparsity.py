@@ -44,6 +44,8 @@ def _upper(tree: Any) -> list[Array]:
 class Strength:
     """How much a network listens to an input."""
 
+    place: int
+    """Of the network among those of the model."""
     site: str
     input: str
     norm: float
@@ -53,13 +55,13 @@ class Strength:
 def strengths(model: Any) -> list[Strength]:
     """All inputs of all networks, the strongest of each network first."""
     found = []
-    for site in sites_of(model):
+    for place, site in enumerate(sites_of(model)):
         norms: dict[str, float] = {}
         for layer in _found(site.network, InputLayer):
             for label, columns in layer.columns.items():
                 norms[label] = float(np.hypot(norms.get(label, 0.0), np.linalg.norm(layer.weight[:, columns])))
         ranked = sorted(norms.items(), key=lambda item: -item[1])
-        found += [Strength(str(site.plan), label, norm) for label, norm in ranked]
+        found += [Strength(place, str(site.plan), label, norm) for label, norm in ranked]
     return found
 
 

@@ -47,6 +47,13 @@ def test_the_numbers_are_not_trained():
     assert np.any(gradient.augmentation.sites[0].network.last.weight)
 
 
+def test_a_network_without_inputs_has_nothing_to_normalise():
+    constant = hs.Blueprint(hs.Augment("joint.force", (), hs.MLP((4,)))).graft(MODEL)
+    model = hs.normalised(constant, (Q, QD), outputs={"joint.force": 3.0})
+    assert model.augmentation.sites[0].network.first.scale.shape == (0,)
+    assert model.augmentation.sites[0].network.last.gain[0] == 3
+
+
 def test_errors():
     with pytest.raises(ValueError, match="no networks"):
         hs.normalised(MODEL, (Q, QD))

@@ -53,7 +53,7 @@ def test_power_is_what_the_potential_loses(case):
     assert np.abs(power).max() > 0.1
 
 
-HEAVY = ("in another order", "spherical", "free")
+HEAVY = ("in another order", "cyclic", "spherical", "free")
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.slow if c in HEAVY else ()) for c in CASES])

@@ -33,7 +33,10 @@ def loss(networks, model, q, qd):
 _gradient = hs.native.jit(jax.value_and_grad(loss))
 
 
-@pytest.mark.parametrize("case", CASES)
+QUICK = ("Dissipative", "Conservative", "Even")
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, marks=() if c in QUICK else pytest.mark.slow) for c in CASES])
 def test_gradients_and_native_code(case):
     model, output, inputs, network, options = CASES[case]
     networks = graft(model, output, inputs, network, **options).augmentation

@@ -63,7 +63,9 @@ def test_power_is_never_positive(place):
     assert max(called(place, SMOOTH, seed) for seed in range(8)) > 0
 
 
-@pytest.mark.parametrize("place", [pytest.param(p, marks=() if p == "links" else pytest.mark.slow) for p in PLACES])
+@pytest.mark.parametrize(
+    "place", [pytest.param(p, marks=() if p == "joints together" else pytest.mark.slow) for p in PLACES]
+)
 def test_power_is_never_positive_in_motion(place):
     """As the mechanism's acceleration tells."""
     model, output, inputs, options = PLACES[place]

@@ -72,7 +72,7 @@ def difference(hybrid, frame: str, seed: int) -> float:
     return max(np.abs(x).max() for x in apart)
 
 
-QUICK = ("body, recurrent", "vertical, shared by both", "a pair")
+QUICK = ("vertical, shared by both", "a pair")
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, marks=() if c in QUICK else pytest.mark.slow) for c in CASES])

@@ -169,7 +169,7 @@ def _unstack(low, eqn, x):
 
 def _split(low, eqn, x):
     outs, start, axis = [], 0, eqn.params["axis"]
-    for n, var in zip(eqn.params["sizes"], eqn.outvars, strict=True):
+    for n, var in zip(map(int, eqn.params["sizes"]), eqn.outvars, strict=True):
         if isinstance(x, Small):
             outs.append(Small(np.take(x.ids, range(start, start + n), axis=axis), x.type))
         else:
