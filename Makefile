@@ -4,6 +4,7 @@
 #   make test-all  the slow tests too
 #   make bench     this engine beside jax.jit, MuJoCo, MJX, Pinocchio and TDS; writes benchmarks/RESULTS.md
 #   make gradients derivatives through contact beside differences and MJX; writes docs/gradients.md
+#   make experiments  the papers' experiments with networks in the engine; tables, and figures in out/experiments
 #   make lint      the checks of `make test` without the tests
 #   make format    sort imports and format all files
 
@@ -16,7 +17,7 @@ RUN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 BENCH := $(VENV)/.installed-bench
 
-.PHONY: demo test test-all bench gradients lint format clean
+.PHONY: demo test test-all bench gradients experiments lint format clean
 .DEFAULT_GOAL := test
 
 demo: $(RUN)
@@ -33,6 +34,9 @@ bench: $(BENCH)
 
 gradients: $(BENCH)
 	PYTHONPATH=benchmarks $(BIN)/python -m gradient_table
+
+experiments: $(RUN)
+	for name in discovery friction motor energy; do $(BIN)/hybridsim experiment $$name || exit; done
 
 lint: $(DEV)
 	$(BIN)/ruff format --check

@@ -68,7 +68,13 @@ class Augment:
         sign = {"add": "+=", "scale": "*=", "replace": "="}[self.mode]
         where = "" if self.entities == "*" else f"[{self.entities}]"
         of = ", ".join(map(str, self.inputs))
-        return f"{', '.join(self.outputs)}{where} {sign} {type(self.network).__name__}({of})"
+        return f"{', '.join(self.outputs)}{where} {sign} {_title(self.network)}({of})"
+
+
+def _title(network: Architecture) -> str:
+    """Its kind, and what is inside of it: "Dissipative(MLP)"."""
+    inner = getattr(network, "network", None)
+    return type(network).__name__ + (f"({_title(inner)})" if isinstance(inner, Architecture) else "")
 
 
 @dataclass(frozen=True, init=False)

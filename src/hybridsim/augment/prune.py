@@ -1,12 +1,11 @@
 """Leaving out what has vanished: inputs, and whole networks. Predictions stay the same."""
 
 from dataclasses import replace
-from itertools import groupby
 
 import jax
 import numpy as np
 
-from ..model import VARIABLES, Model
+from ..model import Model
 from .acting import Site, sites_of, with_sites
 from .blueprint import Augment, Blueprint
 from .inputs import Input
@@ -33,14 +32,20 @@ def without_network(model: Model, site: int) -> Model:
 
 def blueprint_of(model: Model) -> Blueprint:
     """What the model's networks are, as they are now: of a pruned model the smaller blueprint."""
-    merged = []
-    for _, group in groupby(
-        (site.plan for site in sites_of(model)), key=lambda plan: replace_entities(plan.augment, "")
-    ):
-        alike = list(group)
-        entities = dict.fromkeys(name for plan in alike for name in plan.entities)
-        merged.append(replace_entities(alike[0].augment, ",".join(entities)))
+    merged: list[Augment] = []
+    for plan in (site.plan for site in sites_of(model)):
+        last, own = (merged or [None])[-1], replace_entities(plan.augment, ",".join(plan.entities))
+        if last is not None and _are_one(last, own):
+            merged[-1] = replace_entities(last, f"{last.entities},{own.entities}")
+        else:
+            merged.append(own)
     return Blueprint(*merged)
+
+
+def _are_one(one: Augment, other: Augment) -> bool:
+    """Whether two augmentations say the same of different entities, to each of which belongs a network."""
+    alike = one.apply == "each" and replace_entities(one, other.entities) == other
+    return alike and other.entities not in one.entities.split(",")
 
 
 def replace_entities(augment: Augment, entities: str) -> Augment:
@@ -108,7 +113,5 @@ def _narrowed(plan: Plan, wires: list[Wire | Given]) -> Augment:
 
 def _input(plan: Plan, wire: Wire) -> Input:
     """The input of a wire; that of the network's own entity without its name, so that like networks look alike."""
-    joints = ("coordinate", "freedom", "joint")
-    of, axis = VARIABLES[plan.outputs[0].name].axis, VARIABLES[wire.name].axis
-    own = plan.entities == (wire.entity,) and (of == axis or (of in joints and axis in joints))
+    own = wire.own is not None and plan.entities == (wire.entity,)
     return Input(wire.name, None if own else wire.entity, wire.delays, wire.cyclic)

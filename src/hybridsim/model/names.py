@@ -5,11 +5,13 @@ so a model without networks traces to the same program as if there were none. `v
 """
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any
 
 import jax.numpy as jnp
 
 from ..spatial import Array
+from .variables import VARIABLES
 
 Named = Callable[[str, Array], Array]
 """value = named(name, value): what a user may put at every mark."""
@@ -83,9 +85,10 @@ class Recording(Marks):
     def end(self) -> Any:
         missing = [name for name in self.names if name not in self.values]
         if missing:
-            known = ", ".join(sorted(self.values)) or "none of those asked for"
+            close = [match for name in missing for match in get_close_matches(name, VARIABLES, 1) if match != name]
+            hint = f"did you mean {', '.join(map(repr, close))}? " if close else ""
             raise KeyError(
-                f"this step computes no {', '.join(map(repr, missing))} that could be recorded (it does compute: {known}); "
+                f"this step computes no {', '.join(map(repr, missing))} that could be recorded; {hint}"
                 "hs.names(model, contact=...) lists all variables"
             )
         return self.marks.end()

@@ -32,6 +32,19 @@ class Mark:
         return VARIABLES[self.name]
 
 
+class Names(tuple[Mark, ...]):
+    """Named variables in the order in which a step computes them; prints as a table."""
+
+    def __str__(self) -> str:
+        rows = [("", "name", "shape", "unit", "", "meaning")]
+        for mark in self:
+            shape, about = "x".join(map(str, mark.shape)) or "1", mark.variable
+            rows.append((about.stage, mark.name, shape, about.unit, "" if mark.changes else "read only", about.text))
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*lines, "A variable may depend on all above it, and by hs.previous on all others."])
+
+
 class _Survey(Marks):
     def __init__(self):
         self.found: dict[str, Mark] = {}
@@ -55,7 +68,7 @@ class _Survey(Marks):
         self._see(name, compute(), False)
 
 
-def names(model: Model, contact: Contact | None = Impulses()) -> tuple[Mark, ...]:
+def names(model: Model, contact: Contact | None = Impulses()) -> Names:
     """All named variables of the model's step, in the order in which they are computed. Nothing is computed."""
     survey = _Survey()
 
@@ -67,4 +80,4 @@ def names(model: Model, contact: Contact | None = Impulses()) -> tuple[Mark, ...
         return advance(model, assemble(model), state, *step, survey)
 
     jax.eval_shape(one_step, model.rest())
-    return tuple(survey.found.values())
+    return Names(survey.found.values())

@@ -139,3 +139,21 @@ def test_a_network_without_inputs_is_a_constant():
     pruned = hs.prune(model)
     assert all(site.plan.signature.input_size == 0 for site in pruned.augmentation.sites)
     np.testing.assert_allclose(end(pruned), end(model), rtol=1e-13)
+
+
+@pytest.mark.parametrize("apply", ["shared", "together"])
+def test_networks_that_are_two_stay_two_in_the_blueprint(apply):
+    one, other = (hs.Augment("joint.force", "joint.velocity", entities=name, apply=apply) for name in MODEL.joint_names)
+    assert hs.blueprint_of(hs.Blueprint(one, other).graft(MODEL)) == hs.Blueprint(one, other)
+    twice = hs.Blueprint(hs.Augment("joint.force", "joint.velocity"), hs.Augment("joint.force", "joint.velocity"))
+    assert len(hs.blueprint_of(twice.graft(MODEL)).graft(MODEL).augmentation.sites) == 4
+
+
+def test_pruning_keeps_an_input_of_all_points_of_a_pair():
+    box = hs.world(hs.free_body(hs.solid("box", 1.0, "box", (0.1, 0.1, 0.1))), hs.ground())
+    inputs = ("contact.depth[*]", "contact.normal_velocity")
+    augment = hs.Augment("contact.normal_force", inputs, hs.MLP((3,)))
+    model = shaken(hs.Blueprint(augment).graft(box, contact=hs.Springs()))
+    pruned = hs.prune(with_zeros(model, lambda site, label: "velocity" in label))
+    again = hs.blueprint_of(pruned).graft(box, contact=hs.Springs())
+    assert again.augmentation.sites[0].plan.inputs == pruned.augmentation.sites[0].plan.inputs

@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
 def take_apart(model: hs.Model, q, qd, dt=1e-3, joint_friction=False, targets=of_momentum) -> Step:
     q, qd = jnp.asarray(q), jnp.asarray(qd)
-    qdd, now = _accelerate(model, assemble(model), as_control(model, None), None, unmarked, q, qd)
+    qdd, now = _accelerate(model, assemble(model), as_control(model, None), 0.0, None, unmarked, q, qd)
     free = qd + dt * (qdd + turning(model, qd))
     assembly = assemble_rows(now, free, dt, joint_friction, unmarked)
     Y = mass_root(now.mechanism, now.conf).rows(assembly.actions())

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import equinox as eqx
 import numpy as np
@@ -9,57 +10,48 @@ import numpy as np
 from ...model import VARIABLES
 from ..networks import Architecture
 from ..signature import Block, Signature
-from .interface import Law, Structure, Structured
-
-_KEEPS: frozenset[Law] = frozenset({"parity", "rest", "bound", "frame"})
+from .interface import Structure, Structured
 
 
 @dataclass(frozen=True)
-class Odd(Structure):
-    """F(x) = (f(x) - f(x'))/2, where in x' the inputs of these names have the other sign: F(x') = -F(x).
+class Parity(Structure):
+    """F(x) = (f(x) + sign f(x'))/2, where in x' the inputs of these names have the other sign: F(x') = sign F(x)."""
 
-    A friction that is odd in the velocity acts the same way forwards and backwards. `names` are of variables
-    ("joint.velocity") or of single inputs ("joint.velocity[elbow]"); all of them change sign at once.
+    network: Architecture
+    names: str | Sequence[str]
+    """Of variables ("joint.velocity") or of single inputs ("joint.velocity[elbow]"); all of them change sign at once."""
+
+    sign: ClassVar[float]
+    law = "parity"
+    keeps = frozenset({"parity", "rest", "bound", "frame"})
+    may_remember = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "names", as_names(self, self.names))
+
+    def demand(self, signature, mode, together):
+        _check_names(self, signature)
+
+    def around(self, network, signature, known):
+        return Mirrored(network, signature, known, tuple(self.names), self.sign)
+
+
+@dataclass(frozen=True)
+class Odd(Parity):
+    """F(x') = -F(x), where in x' the inputs of these names have the other sign.
+
+    A friction that is odd in the velocity acts the same way forwards and backwards.
     """
 
-    network: Architecture
-    names: str | Sequence[str]
-
-    law = "parity"
-    keeps = _KEEPS
-    may_remember = False
-
-    def __post_init__(self):
-        super().__post_init__()
-        object.__setattr__(self, "names", as_names(self, self.names))
-
-    def demand(self, signature, mode, together):
-        _check_names(self, signature)
-
-    def around(self, network, signature, known):
-        return Mirrored(network, signature, known, tuple(self.names), -1.0)
+    sign = -1.0
 
 
 @dataclass(frozen=True)
-class Even(Structure):
-    """F(x) = (f(x) + f(x'))/2, where in x' the inputs of these names have the other sign: F(x') = F(x). See `Odd`."""
+class Even(Parity):
+    """F(x') = F(x), where in x' the inputs of these names have the other sign."""
 
-    network: Architecture
-    names: str | Sequence[str]
-
-    law = "parity"
-    keeps = _KEEPS
-    may_remember = False
-
-    def __post_init__(self):
-        super().__post_init__()
-        object.__setattr__(self, "names", as_names(self, self.names))
-
-    def demand(self, signature, mode, together):
-        _check_names(self, signature)
-
-    def around(self, network, signature, known):
-        return Mirrored(network, signature, known, tuple(self.names), 1.0)
+    sign = 1.0
 
 
 class Mirrored(Structured):
@@ -103,7 +95,7 @@ def _signs(block: Block) -> np.ndarray:
     return np.tile(np.concatenate([-half, half]), len(block.delays))
 
 
-def _check_names(structure: Odd | Even, signature: Signature) -> None:
+def _check_names(structure: Parity, signature: Signature) -> None:
     own = type(structure).__name__
     for name in structure.names:
         if not chosen(signature, (name,)):

@@ -1,0 +1,94 @@
+"""Numbers by path: they go into the model and back, stay physical, and bad choices are named."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import hybridsim as hs
+from hybridsim.identify import Free, Parameters, places
+
+ARM = hs.load("src/hybridsim/assets/two_link_arm.urdf")
+
+
+def test_every_path_is_a_number_of_the_model():
+    known = places(ARM)
+    assert known["link/forearm/mass"].value(ARM) == ARM.links.mass[ARM.topology.link("forearm")]
+    np.testing.assert_array_equal(known["joint/elbow/damping"].value(ARM), ARM.joints.damping[ARM.v_of("elbow")])
+    np.testing.assert_array_equal(known["world/gravity"].value(ARM), ARM.gravity)
+    assert all(place.value(ARM).shape == (len(place.index),) == (len(place.labels),) for place in known.values())
+
+
+def test_at_zero_the_model_is_as_it_was():
+    chosen = Parameters(ARM, ["link/*/inertial", "joint/*/damping", Free("joint/*/friction", start=0.1, scale="log")])
+    model = chosen.model(np.zeros(chosen.size))
+    for ours, own in zip(jax.tree.leaves(model.links), jax.tree.leaves(ARM.links), strict=True):
+        np.testing.assert_allclose(ours, own, rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(model.joints.friction, [0.1, 0.1])
+    np.testing.assert_array_equal(model.joints.stiffness, ARM.joints.stiffness)
+
+
+def test_changed_numbers_are_those_that_are_named():
+    chosen = Parameters(ARM, ["link/forearm/mass", Free("joint/elbow/damping", scale="linear")])
+    assert chosen.names == ("link/forearm/mass", "joint/elbow/damping")
+    model = chosen.model(np.array([np.log(2.0), 1.0]))
+    changed = model.links.mass / ARM.links.mass
+    np.testing.assert_allclose(changed, np.where(np.array(ARM.link_names) == "forearm", 2.0, 1.0))
+    forearm = ARM.topology.link("forearm")
+    np.testing.assert_allclose(chosen.physical(np.array([np.log(2.0), 1.0]))[0], model.links.mass[forearm])
+
+
+def test_inertias_are_physical_for_every_vector():
+    chosen = Parameters(ARM, ["link/*/inertial"])
+    rng = np.random.default_rng(0)
+    for z in rng.normal(0, 2, (20, chosen.size)):
+        model = chosen.model(z)
+        assert np.all(model.links.mass > 0)
+        for xx, yy, zz, xy, xz, yz in np.asarray(model.links.inertia):
+            a, b, c = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            assert a > 0
+            assert a + b >= c * (1 - 1e-9)
+
+
+def test_tied_numbers_are_one():
+    chosen = Parameters(ARM, [Free("joint/*/damping", start=0.3, tied=True)])
+    assert chosen.names == ("joint/*/damping",)
+    np.testing.assert_allclose(chosen.model(np.array([np.log(2.0)])).joints.damping, [0.6, 0.6])
+
+
+def test_bounds_are_those_of_the_vector():
+    chosen = Parameters(ARM, [Free("link/forearm/mass", lower=0.1, upper=9.0), Free("joint/elbow/damping", lower=0)])
+    lower, upper = chosen.bounds()
+    np.testing.assert_allclose(chosen.physical(np.maximum(lower, -99))[0], 0.1)
+    np.testing.assert_allclose(chosen.physical(np.minimum(upper, 99))[0], 9.0)
+    assert lower[1] <= 0
+    assert upper[1] == np.inf
+
+
+def test_gradients_reach_the_vector():
+    chosen = Parameters(ARM, ["link/*/inertial", "joint/*/damping"])
+
+    def far(z):
+        return jnp.sum(hs.rollout(chosen.model(z), (np.array([0.5, 0.3]), np.zeros(2)), dt=1e-3, steps=20).q)
+
+    z = 0.1 * np.random.default_rng(1).standard_normal(chosen.size)
+    slope, way = jax.grad(far)(z), np.random.default_rng(2).standard_normal(chosen.size)
+    h = 1e-5
+    assert float(slope @ way) == pytest.approx(float(far(z + h * way) - far(z - h * way)) / (2 * h), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("free", "message"),
+    [
+        ([], "nothing is free"),
+        (["link/forarm/mass"], "closest are: link/forearm/mass"),
+        (["link/*/mass", "link/forearm/inertial"], r"link/forearm/mass is chosen by 'link/\*/mass' and again by"),
+        ([Free("joint/elbow/stiffness", scale="log")], "no logarithm"),
+        ([Free("link/forearm/mass", lower=100.0)], "not between 100.0 and inf"),
+        ([Free("link/*/inertial", lower=0.0)], "give them to its mass alone"),
+        ([Free("joint/elbow/*", tied=True)], "different sizes"),
+    ],
+)
+def test_bad_choices_are_named(free, message):
+    with pytest.raises(ValueError, match=message):
+        Parameters(ARM, free)
