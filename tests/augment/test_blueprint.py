@@ -320,3 +320,7 @@ def test_a_module_of_ones_own_with_memory():
     for i in range(4):
         memory = memory + 0.2 * (motion.qd[i] - memory)
         assert np.allclose(motion.values["joint.force"][i] - motion.values["joint.passive_force"][i], 2 * memory)
+
+
+def test_a_constant_may_be_an_array():
+    assert hs.constant("load", np.array([1.5, 2.5])) == hs.constant("load", (1.5, 2.5))

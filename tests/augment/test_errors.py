@@ -92,6 +92,10 @@ CASES = {
         graft("link.mass", "joint.velocity", model=FLOATING, apply="shared"),
         r"joint\.velocity has different sizes at link1, link2; they cannot share a network",
     ),
+    "a quaternion as an angle": (
+        graft("joint.force", hs.cyclic("joint.position"), model=FLOATING, entities="joint1"),
+        r"cyclic\(joint\.position\[joint1\]\): a quaternion is no angle; give the position itself",
+    ),
     "an input twice": (
         graft("joint.force", ("joint.velocity", "joint.velocity")),
         r"the input joint\.velocity\[joint1\] is given twice",
@@ -124,14 +128,24 @@ CASES = {
         r"'joint\.velocity\[elbow' opens a bracket that it does not close; write joint\.velocity\[elbow\]",
     ),
     "no history": (lambda: hs.history("joint.velocity", 0), r"history\(joint\.velocity, 0, every=1\): both numbers must be 1"),
+    "past of the past": (
+        lambda: hs.previous(hs.previous("joint.velocity")),
+        r"the past of previous\(joint\.velocity\) is not known; say how far back by one hs\.history\('joint\.velocity', \.\.\.\)",
+    ),
+    "half a step of history": (lambda: hs.history("joint.velocity", 2.5), r"history\(joint\.velocity, 2\.5, .* whole"),
+    "constant that is no number": (lambda: hs.constant("load", np.nan), r"constant\('load'\).* one or more finite numbers"),
+    "constant without numbers": (lambda: hs.constant("load", ()), r"constant\('load'\).* one or more finite numbers"),
+    "half a unit": (lambda: hs.GRU(2.5), r"GRU: units must be 1 or more, and whole, not 2\.5"),
+    "half a width": (lambda: hs.MLP((4.5,)), r"MLP: hidden widths must be 1 or more, and whole, not \(4\.5,\)"),
+    "one width": (lambda: hs.MLP(16), r"MLP: hidden is 16; give a width for each layer: \(16, 16\)"),
     "constants of many sizes": (
         lambda: hs.constant("load", {"a": 1, "b": (1, 2)}),
         r"constant\('load'\): every entity needs equally many numbers",
     ),
-    "no hidden layer": (lambda: hs.MLP(()), r"MLP: hidden widths must be 1 or more, not \(\); hs\.Linear\(\) has none"),
-    "width zero": (lambda: hs.MLP((4, 0)), r"hidden widths must be 1 or more, not \(4, 0\)"),
+    "no hidden layer": (lambda: hs.MLP(()), r"MLP: hidden widths must be 1 or more, and whole, not \(\); hs\.Linear\(\) has none"),
+    "width zero": (lambda: hs.MLP((4, 0)), r"hidden widths must be 1 or more, and whole, not \(4, 0\)"),
     "activation": (lambda: hs.MLP((4,), "swish"), r"no activation is called 'swish'; there are: elu, .*tanh"),
-    "units": (lambda: hs.GRU(0), r"GRU: units must be 1 or more, not 0"),
+    "units": (lambda: hs.GRU(0), r"GRU: units must be 1 or more, and whole, not 0"),
 }  # fmt: skip
 
 
@@ -147,6 +161,10 @@ WRONG_KINDS = {
     "network not made": (lambda: hs.Augment("joint.force", (), hs.MLP), r"the network is <class .*MLP'>; give hs\.MLP\("),
     "input": (lambda: hs.Augment("joint.force", (3,)), r"an input is a name such as 'joint\.velocity'.*not 3"),
     "past of a constant": (lambda: hs.previous(hs.constant("a", 1)), r"constant\(a\) has no past"),
+    "entities": (
+        lambda: hs.Augment("joint.force", (), entities=["joint1"]),
+        r"Augment\('joint\.force'\): entities is \['joint1'\]; give patterns as one text",
+    ),
     "augment": (lambda: hs.Blueprint("joint.force"), r"a blueprint is made of hs\.Augment\(\.\.\.\), not of 'joint\.force'"),
 }  # fmt: skip
 

@@ -32,6 +32,7 @@ def test_throw_improves():
     assert after > before + 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 @pytest.mark.usefixtures("real_data")
 def test_cube_tosses_are_foretold(capsys):

@@ -30,6 +30,7 @@ def test_a_hybrid_model_needs_less_data_than_a_network_of_the_next_state():
     assert curve.pruned[0] < 1e-2 * curve.plain
 
 
+@pytest.mark.slow
 def test_only_networks_with_a_past_find_the_delay_of_a_motor():
     errors = motor.run(count=3, steps=150).errors
     assert errors["network of its last 8 samples"] < 0.2 * errors["the model alone"]

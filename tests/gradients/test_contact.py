@@ -24,7 +24,7 @@ MODES = 1e-5
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * ("sweeps" in name)) for name in contact_models()]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * ("impulses" in name)) for name in contact_models()]
 )
 def test_a_ball_that_rolls_and_one_that_bounces(name):
     programs = Programs(*contact_models()[name])

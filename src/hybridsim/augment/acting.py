@@ -167,16 +167,16 @@ class Acting(Marks):
             for i, site in enumerate(self.networks.sites):
                 if any(wire.name == name for wire in site.plan.outputs):
                     if i not in self.results:
-                        self._evaluate(i, site)
+                        self._evaluate(i, site, jnp.result_type(value))
                     value = site.changed(name, value, self.results[i])
         value = self.then(name, value)
         if name in self.kept:
             self.values[name] = value
         return value
 
-    def _evaluate(self, i: int, site: Site) -> None:
+    def _evaluate(self, i: int, site: Site, dtype) -> None:
         blocks = [self._block(site, wire) for wire in site.plan.inputs]
-        self.inputs[i] = jnp.concatenate(blocks, axis=1) if blocks else jnp.zeros((site.plan.rows, 0))
+        self.inputs[i] = jnp.concatenate(blocks, axis=1) if blocks else jnp.zeros((site.plan.rows, 0), dtype=dtype)
         self.results[i], self.cells[i] = site(self.inputs[i], self.cells[i])
 
     def _block(self, site: Site, wire: Wire | Given) -> Float[Array, "rows numbers"]:

@@ -47,6 +47,8 @@ class Augment:
         ):
             if value not in allowed:
                 raise ValueError(f"Augment({output!r}): {what} is {value!r}, but must be one of {', '.join(allowed)}")
+        if not isinstance(entities, str):
+            raise TypeError(f"Augment({output!r}): entities is {entities!r}; give patterns as one text: 'hip*, knee*'")
         if not outputs or len(set(outputs)) < len(outputs):
             raise ValueError(f"Augment: the outputs {outputs} must be one or more names, all different")
         a_kind = isinstance(network, type) and issubclass(network, Architecture)

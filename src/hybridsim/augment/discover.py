@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..model import Model
+from ..model.checks import AT_LEAST_ONE, NOT_NEGATIVE
 from .acting import sites_of
 from .prune import blueprint_of, prune, without_input, without_network
 from .sparsity import Penalty, strengths
-from .train import Loss, train
+from .train import Loss, count_examples, train
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,23 @@ def discover(
     Chosen is the smallest model whose held-out error is no more than `factor` times that of the best one and, beside it,
     leaves no more than the part `tolerance` of what the best one explains, or one standard error.
     """
+    kappas = np.geomspace(1e-4, 1.0, 7) if kappas is None else np.sort(np.atleast_1d(np.asarray(kappas, dtype=float)))
+    NOT_NEGATIVE.check("discover: kappas", kappas)
+    NOT_NEGATIVE.check("discover: tolerance", tolerance)
+    AT_LEAST_ONE.check("discover: factor", factor)
+    count_examples("held_out", held_out)
     search = _Search(loss, data, held_out, steps, finish, learning_rate, places, tolerance, factor, seed, progress)
-    search.add(np.inf, replace(model, augmentation=None))
+    plain = search.add(np.inf, replace(model, augmentation=None))
+    if not np.all(np.isfinite(plain.errors)):
+        worst = int(np.argmax(~np.isfinite(plain.errors)))
+        raise ValueError(
+            f"the loss of the plain model is {plain.errors[worst]} for the held-out example {worst}, so nothing can be "
+            "compared with it; look for NaN in held_out, and shorten the rollouts"
+        )
     current = search.trained(model)
     search.add(0.0, current)
     scales = search.scales(current)
-    for kappa in np.geomspace(1e-4, 1.0, 7) if kappas is None else np.sort(np.asarray(kappas, dtype=float)):
+    for kappa in kappas:
         current = search.pulled(current, kappa, scales)
         left = prune(current)
         if not any(labels for _, labels in _inputs(left)):
@@ -154,7 +166,7 @@ class _Search:
         return np.maximum(grown, 1e-6 * max(np.max(grown), 1e-300))
 
     def best(self) -> Point:
-        return min(self.points, key=lambda point: point.error)
+        return min(self.points, key=lambda point: (not np.isfinite(point.error), point.error))
 
     def good(self, point: Point) -> bool:
         """Whether a point explains what the best one explains."""

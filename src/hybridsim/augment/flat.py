@@ -43,12 +43,15 @@ class Flat:
         return np.concatenate(parts, axis=-1)
 
     def free(self, vector: Array) -> Any:
-        """The tree of free numbers."""
+        """The tree of free numbers, each in the precision that it had."""
         parts = [
-            vector[a:b].reshape(np.shape(leaf))
-            for leaf, a, b in zip(self._leaves, self._ends[:-1], self._ends[1:], strict=True)
+            part.astype(np.result_type(leaf)) for part, leaf in zip(self._parts(vector), self._leaves, strict=True)
         ]
         return jax.tree.unflatten(self._form, parts)
+
+    def _parts(self, vector: Array) -> list[Array]:
+        ends = zip(self._leaves, self._ends[:-1], self._ends[1:], strict=True)
+        return [vector[a:b].reshape(np.shape(leaf)) for leaf, a, b in ends]
 
     def model(self, vector: Array) -> Any:
         return eqx.combine(self.free(vector), self._fixed)
@@ -59,4 +62,4 @@ class Flat:
 
     def places(self) -> Any:
         """A model in which every free number is its place in the vector, and every other one is None."""
-        return self.free(np.arange(self.size))
+        return jax.tree.unflatten(self._form, self._parts(np.arange(self.size)))

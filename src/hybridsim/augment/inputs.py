@@ -4,8 +4,10 @@ A plain string names a variable: `"joint.velocity"` is that of the entity the ne
 that of one chosen by name, `"joint.velocity[*]"` those of all, one after another.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Constant:
 
 
 InputLike = str | Input | Constant
+Numbers = float | Sequence[float] | np.ndarray
 
 
 def as_input(given: InputLike) -> Input | Constant:
@@ -65,9 +68,14 @@ def history(name: str | Input, count: int, every: int = 1) -> Input:
 
     Before the first step a variable has been what it is in it; one that comes later in the step was zero.
     """
-    if count < 1 or every < 1:
-        raise ValueError(f"history({name!s}, {count}, every={every}): both numbers must be 1 or more")
-    return replace(_variable(name), delays=tuple(every * (i + 1) for i in range(count)))
+    if not all(isinstance(x, int | np.integer) and x >= 1 for x in (count, every)):
+        raise ValueError(f"history({name!s}, {count}, every={every}): both numbers must be 1 or more, and whole")
+    variable = _variable(name)
+    if variable.delays != (0,):
+        raise ValueError(
+            f"the past of {variable} is not known; say how far back by one hs.history({variable.name!r}, ...)"
+        )
+    return replace(variable, delays=tuple(every * (i + 1) for i in range(count)))
 
 
 def cyclic(name: str | Input) -> Input:
@@ -75,12 +83,12 @@ def cyclic(name: str | Input) -> Input:
     return replace(_variable(name), cyclic=True)
 
 
-def constant(name: str, value: float | tuple | list | Mapping[str, float | tuple | list]) -> Constant:
+def constant(name: str, value: Numbers | Mapping[str, Numbers]) -> Constant:
     """Given numbers as an input: `constant("load", 2.5)`, or by entity `constant("gear", {"hip*": 9, "knee*": 6})`."""
     given = value if isinstance(value, Mapping) else {"*": value}
-    numbers = tuple(
-        (pattern, tuple(float(x) for x in (v if isinstance(v, tuple | list) else (v,)))) for pattern, v in given.items()
-    )
+    numbers = tuple((pattern, tuple(map(float, np.ravel(v)))) for pattern, v in given.items())
+    if not all(v and np.all(np.isfinite(v)) for _, v in numbers):
+        raise ValueError(f"constant({name!r}): {given!r} must be one or more finite numbers")
     if len({len(v) for _, v in numbers}) != 1:
         raise ValueError(f"constant({name!r}): every entity needs equally many numbers, but {given!r} has not")
     return Constant(name, numbers)

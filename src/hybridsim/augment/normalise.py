@@ -10,6 +10,7 @@ import numpy as np
 
 from ..contact import Contact, Impulses
 from ..model import Model, State
+from ..model.checks import POSITIVE
 from ..model.names import Recording, unmarked
 from ..simulate import Rollout
 from ..simulate.control import as_control
@@ -38,9 +39,11 @@ def normalised(
     if not sites_of(model):
         raise ValueError("this model has no networks to be normalised; blueprint.graft(model) puts them in")
     q, qd = (states.q, states.qd) if isinstance(states, State | Rollout) else states
-    q, qd = np.reshape(q, (-1, model.nq)), np.reshape(qd, (-1, model.nv))
+    q, qd = _rows("q", q, model.nq), _rows("qd", qd, model.nv)
+    if len(q) != len(qd) or not len(q):
+        raise ValueError(f"there are {len(q)} rows of q and {len(qd)} of qd; give equally many, and at least one")
     if controls is not None:
-        controls = np.reshape(controls, (-1, np.shape(controls)[-1]))
+        controls = _rows("controls", controls, np.shape(controls)[-1])
         if len(controls) != len(q):
             raise ValueError(f"there are {len(q)} states but {len(controls)} rows of controls; give one for each state")
     names = tuple({wire.name for site in sites_of(model) for wire in site.plan.outputs})
@@ -48,6 +51,8 @@ def normalised(
     given = {} if outputs is None else dict(outputs)
     if unknown := set(given) - set(names):
         raise ValueError(f"no network acts on {', '.join(sorted(unknown))}; they act on: {', '.join(sorted(names))}")
+    for name, size in given.items():
+        POSITIVE.check(f"normalised: the size of {name}", size)
     sites = []
     for i, site in enumerate(sites_of(model)):
         gains = [
@@ -60,6 +65,16 @@ def normalised(
         network = site.network.normalised(samples, np.concatenate(gains).astype(float))
         sites.append(replace(site, network=network))
     return with_sites(model, sites)
+
+
+def _rows(what: str, values: Array, size: int) -> np.ndarray:
+    values = np.asarray(values)
+    if values.shape[-1:] != (size,) or not np.all(np.isfinite(values)):
+        raise ValueError(
+            f"{what} must be finite numbers, {size} in a row, but has the shape {values.shape} and "
+            f"{np.sum(~np.isfinite(values))} that are not finite"
+        )
+    return values.reshape(-1, size)
 
 
 def _seen(model: Model, q, qd, control, names: tuple[str, ...], contact: Contact | None):

@@ -5,6 +5,7 @@ zero or none; a network whose groups have all vanished is a constant, and one wh
 """
 
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from ..model.checks import NOT_NEGATIVE
 from ..spatial import Array
 from .acting import sites_of
 from .flat import Flat
@@ -25,7 +27,7 @@ def papers_penalty(model: Any, kappa: float, lam: float) -> Float[Array, ""]:
     return kappa * first + lam * sum((jnp.sum(jnp.square(w)) for w in _upper(model)), jnp.zeros(()))
 
 
-def _found(tree: Any, kind: type) -> list:
+def _found(tree: Any, kind: type | UnionType) -> list:
     nodes = jax.tree.leaves(tree, is_leaf=lambda node: isinstance(node, kind))
     return [node for node in nodes if isinstance(node, kind)]
 
@@ -83,9 +85,19 @@ class Penalty:
     """Of each network, by which its kappa is multiplied: where one has far more to say than another, equal pulls would
     silence the one before the other has lost anything."""
 
+    def __post_init__(self):
+        for name in ("kappa", "upper", "single", "weights"):
+            if getattr(self, name) is not None:
+                NOT_NEGATIVE.check(f"Penalty: {name}", getattr(self, name))
+
     def on(self, model: Any, flat: Flat) -> "Pulling":
         """For one model and one choice of what is free."""
+        count = len(sites_of(model))
+        if self.weights is not None and len(self.weights) != count:
+            raise ValueError(f"Penalty: there are {len(self.weights)} weights, but the model has {count} networks")
         places = flat.places()
+        if any(layer.weight is None for layer in _found(places, InputLayer | OutputLayer)):
+            raise ValueError("Penalty: it pulls at the weights of networks, but not all of them are free to be trained")
         group = np.full(flat.size, -1)
         owners: list[int] = []
         for i, site in enumerate(sites_of(places)):

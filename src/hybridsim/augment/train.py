@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from ..model.checks import POSITIVE, check_kind
 from .flat import Flat, Free
 from .sparsity import Penalty
 
@@ -66,6 +67,8 @@ def train(
     loss is smooth and all of it fits, it goes orders of magnitude further than Adam. `backend` is "native", or "xla" for
     jax.jit.
     """
+    _check_options(steps, finish, learning_rate, penalty, batch_size)
+    count_examples("data", data)
     flat = Flat(model, free)
     evaluate = _evaluator(flat, loss, backend)
     pulling = None if penalty is None else penalty.on(model, flat)
@@ -84,7 +87,9 @@ def train(
         try:
             for step in range(steps):
                 value, gradient = evaluate(theta, _some(data, batch_size, rng))
-                if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
+                if not _finite(value, gradient):
+                    if least == np.inf:
+                        raise _nowhere(flat.model(best))
                     theta, rate, halvings = best, rate / 2, halvings + 1
                     adam = Adam(flat.size, adam.groups)
                     if halvings > 8:
@@ -105,6 +110,9 @@ def train(
                 if pulling is not None:
                     theta = pulling.shrink(theta, now / scale)
                 advance(value)
+            # Where the last step has led is not known yet.
+            if steps and penalty is None and batch_size is None and evaluate(theta, data)[0] < least:
+                best = theta
         except KeyboardInterrupt:
             stopped = True
         # With a penalty the last point is wanted: its zeros are exact, and those of the best one may not be yet. And
@@ -112,8 +120,47 @@ def train(
         if not stopped and (penalty is not None or batch_size is not None):
             best = theta
         if finish and not stopped:
-            best, stopped = descend(lambda theta: evaluate(theta, data), best, finish, finishing)
+            best, least, stopped = descend(lambda theta: evaluate(theta, data), best, finish, finishing)
+            if least == np.inf and not stopped:
+                raise _nowhere(flat.model(best))
     return Trained(flat.model(best), np.array(history), stopped)
+
+
+def _check_options(
+    steps: int, finish: int, learning_rate: float, penalty: Penalty | None, batch_size: int | None
+) -> None:
+    batch = 1 if batch_size is None else batch_size
+    for name, value, least in (("steps", steps, 0), ("finish", finish, 0), ("batch_size", batch, 1)):
+        if not isinstance(value, int | np.integer) or value < least:
+            raise ValueError(f"train: {name} is {value!r}, but must be a whole number, {least} or more")
+    POSITIVE.check("train: learning_rate", learning_rate)
+    if penalty is not None:
+        check_kind("train: penalty", penalty, Penalty, "hs.Penalty(kappa)")
+
+
+def count_examples(what: str, data: Any) -> int:
+    """How many there are: one row of every array is one example."""
+    shapes = [np.shape(leaf) for leaf in jax.tree.leaves(data)]
+    counts = {shape[0] if shape else 0 for shape in shapes}
+    if len(counts) != 1 or 0 in counts:
+        found = ", ".join(map(str, shapes)) or "none"
+        raise ValueError(
+            f"{what} must be arrays with the examples along their first axes, equally many in each and at least one; the "
+            f"shapes found are: {found}"
+        )
+    return counts.pop()
+
+
+def _finite(value: float, gradient: np.ndarray) -> bool:
+    return bool(np.isfinite(value) and np.all(np.isfinite(gradient)))
+
+
+def _nowhere(model: Any) -> TrainingError:
+    return TrainingError(
+        "the loss of the model that is to be trained, or its gradient, is not finite: there is nowhere to begin; look for "
+        "NaN in the data, and shorten the rollouts",
+        model,
+    )
 
 
 @contextmanager
@@ -131,7 +178,7 @@ def _progress(total: int, shown: bool) -> Iterator[Callable[[float], None]]:
 
 def _some(data: Any, size: int | None, rng: np.random.Generator) -> Any:
     """That many examples at random; all where no size is given, or not so many are there."""
-    count = len(jax.tree.leaves(data)[0])
+    count = count_examples("data", data)
     if size is None or size >= count:
         return data
     chosen = np.sort(rng.choice(count, size, replace=False))
@@ -166,14 +213,15 @@ def descend(
     start: np.ndarray,
     iterations: int,
     seen: Callable[[float], None],
-) -> tuple[np.ndarray, bool]:
-    """The best point of L-BFGS, and whether it was interrupted. What is not finite is a wall, from which it turns back."""
+) -> tuple[np.ndarray, float, bool]:
+    """The best point of L-BFGS, its value, and whether it was interrupted. What is not finite is a wall from which it turns
+    back."""
     best, least = start, np.inf
 
     def guarded(theta):
         nonlocal best, least
         value, gradient = evaluate(theta)
-        if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
+        if not _finite(value, gradient):
             return 1e300, np.zeros_like(theta)
         if value < least:
             best, least = theta.copy(), value
@@ -185,8 +233,8 @@ def descend(
     try:
         minimize(guarded, start, jac=True, method="L-BFGS-B", options=options, callback=lambda _: seen(least))
     except KeyboardInterrupt:
-        return best, True
-    return best, False
+        return best, least, True
+    return best, least, False
 
 
 def _evaluator(flat: Flat, loss: Loss, backend: str) -> Callable[[np.ndarray, Any], tuple[float, np.ndarray]]:

@@ -50,6 +50,11 @@ class Wire:
         """Whose it is; None for the world, and for the own entity of a shared network."""
         return self.label[self.label.index("[") + 1 : self.label.rindex("]")] if "[" in self.label else None
 
+    @property
+    def turns(self) -> bool:
+        """Whether there is a quaternion in it: no other joints than spherical and free ones have so many coordinates."""
+        return VARIABLES[self.name].axis == "coordinate" and self.places.shape[1] in (4, 7)
+
     def block(self) -> Block:
         size = self.places.shape[1] * len(self.delays) * (2 if self.cyclic else 1)
         plain = self.delays == (0,) and not self.cyclic
@@ -162,6 +167,8 @@ class _Wiring:
         labels = [wire.label for wire in inputs]
         if twice := {label for label in labels if labels.count(label) > 1}:
             raise ModelError(f"{augment}: the input {', '.join(sorted(twice))} is given twice")
+        if turning := [wire.label for wire in inputs if isinstance(wire, Wire) and wire.cyclic and wire.turns]:
+            raise ModelError(f"{augment}: {', '.join(turning)}: a quaternion is no angle; give the position itself")
         plan = Plan(augment, tuple(entities), tuple(inputs), tuple(outputs), rows)
         try:
             augment.network.check(plan.signature, augment.mode, augment.apply == "together")

@@ -46,3 +46,20 @@ def test_which_networks_are_needed_at_all(truth, found):
     model = hs.normalised(CANDIDATES.graft(hs.chain(1)), data, contact=None)
     result = hs.discover(model, misfit, data, held_out, [1e-2, 1.0], steps=60, finish=100, places=True)
     assert str(hs.blueprint_of(result.model)) == found
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"kappas": (-1.0,)}, r"kappas is \[-1\.\]; it must be a finite number, not negative"),
+        ({"kappas": (np.nan,)}, "kappas is"),
+        ({"factor": 0.5}, "factor is 0.5; it must be a finite number, at least 1"),
+        ({"tolerance": -1.0}, "tolerance is -1.0"),
+        ({"held_out": (np.zeros((0, 3, 1)),) * 2}, "held_out must be arrays"),
+        ({"held_out": (np.full((2, 3, 1), np.nan),) * 2}, "loss of the plain model is nan for the held-out example 0"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_refused(options, words):
+    data = (np.zeros((2, 3, 1)), np.zeros((2, 3, 1)))
+    with pytest.raises(ValueError, match=words):
+        hs.discover(CANDIDATES.graft(hs.chain(1)), misfit, data, **{"held_out": data, **options})

@@ -61,3 +61,13 @@ def test_errors():
         hs.normalised(HYBRID, (Q, QD), np.zeros((3, 2)))
     with pytest.raises(ValueError, match=r"no network acts on joint\.friction"):
         hs.normalised(HYBRID, (Q, QD), outputs={"joint.friction": 1.0})
+    with pytest.raises(ValueError, match=r"size of joint\.force is 0\.0; it must be a finite number, positive"):
+        hs.normalised(HYBRID, (Q, QD), outputs={"joint.force": 0.0})
+    with pytest.raises(ValueError, match=r"q must be finite numbers, 2 in a row, but has the shape \(4, 3\)"):
+        hs.normalised(HYBRID, (np.zeros((4, 3)), np.zeros((4, 3))))
+    with pytest.raises(ValueError, match=r"qd must be finite .* and 800 that are not finite"):
+        hs.normalised(HYBRID, (Q, np.nan * QD))
+    with pytest.raises(ValueError, match="400 rows of q and 3 of qd"):
+        hs.normalised(HYBRID, (Q, QD[:3]))
+    with pytest.raises(ValueError, match="0 rows of q and 0 of qd"):
+        hs.normalised(HYBRID, (Q[:0], QD[:0]))

@@ -157,3 +157,9 @@ def test_pruning_keeps_an_input_of_all_points_of_a_pair():
     pruned = hs.prune(with_zeros(model, lambda site, label: "velocity" in label))
     again = hs.blueprint_of(pruned).graft(box, contact=hs.Springs())
     assert again.augmentation.sites[0].plan.inputs == pruned.augmentation.sites[0].plan.inputs
+
+
+@pytest.mark.parametrize("wrong", [{"kappa": -1.0}, {"kappa": np.nan}, {"kappa": 1.0, "upper": -1.0}])
+def test_a_penalty_that_would_push_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"Penalty: \w+ is .*; it must be a finite number, not negative"):
+        hs.Penalty(**wrong)

@@ -2,6 +2,7 @@
 
 import sys
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -44,6 +45,13 @@ def test_physical_numbers_and_weights_are_trained_together():
     np.testing.assert_allclose(trained.augmentation.sites[0].network.first.weight, [[-0.07]], rtol=2e-2)
     np.testing.assert_allclose(trained.joints.stiffness, [0.5], rtol=2e-2)
     np.testing.assert_array_equal(trained.links.mass, MODEL.links.mass)
+
+
+def test_the_last_step_counts():
+    data = swings(hs.chain(1, damping=0.07))
+    hybrid = hs.Blueprint(FORCE).graft(MODEL)
+    trained = hs.train(hybrid, misfit, data, steps=1, learning_rate=1e-2, decay=False).model
+    np.testing.assert_allclose(trained.augmentation.sites[0].network.first.weight, [[-0.01]], rtol=1e-6)
 
 
 def test_native_and_xla_train_alike():
@@ -118,6 +126,36 @@ def test_errors():
         hs.train(hybrid, misfit, np.zeros((1, 2, 1)), backend="torch")
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"steps": -1}, "steps is -1, but must be a whole number, 0 or more"),
+        ({"finish": -1}, "finish is -1"),
+        ({"batch_size": 0}, "batch_size is 0, but must be a whole number, 1 or more"),
+        ({"learning_rate": 0.0}, "learning_rate is 0.0; it must be a finite number, positive"),
+        ({"learning_rate": -0.1}, "learning_rate is -0.1"),
+        ({"learning_rate": np.nan}, "learning_rate is nan"),
+        ({"penalty": hs.Penalty(1.0, weights=(1.0, 1.0))}, "2 weights, but the model has 1 networks"),
+        ({"penalty": hs.Penalty(1.0), "free": lambda m: m.links.mass}, "not all of them are free"),
+        ({"data": np.zeros((0, 2, 1))}, r"at least one; the shapes found are: \(0, 2, 1\)"),
+        ({"data": (np.zeros((3, 1)), np.zeros((2, 1)))}, r"equally many in each.*\(3, 1\), \(2, 1\)"),
+        ({"data": ()}, "data must be arrays.*found are: none"),
+        ({"data": 1.0}, "data must be arrays"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_refused(options, words):
+    hybrid, data = hs.Blueprint(FORCE).graft(MODEL), options.pop("data", np.zeros((1, 2, 1)))
+    with pytest.raises(ValueError, match=words):
+        hs.train(hybrid, misfit, data, **options)
+
+
+@pytest.mark.parametrize("options", [{"steps": 3}, {"steps": 0, "finish": 3}], ids=["Adam", "L-BFGS"])
+def test_data_that_are_not_finite_are_an_error_at_once(options):
+    hybrid = hs.Blueprint(FORCE).graft(MODEL)
+    with pytest.raises(hs.TrainingError, match="nowhere to begin; look for NaN in the data"):
+        hs.train(hybrid, misfit, np.full((2, 3, 1), np.nan), **options)
+
+
 def test_a_model_and_its_vector_go_there_and_back():
     hybrid = hs.Blueprint(FORCE, hs.Augment("joint.force", ("joint.position",), hs.MLP((3,)))).graft(MODEL)
     flat = Flat(hybrid, lambda model: (model.augmentation, model.links.mass))
@@ -127,3 +165,10 @@ def test_a_model_and_its_vector_go_there_and_back():
     np.testing.assert_array_equal(changed.links.mass, MODEL.links.mass + 1)
     np.testing.assert_array_equal(changed.links.com, MODEL.links.com)
     np.testing.assert_array_equal(Flat(changed, lambda m: (m.augmentation, m.links.mass)).vector(), vector + 1)
+
+
+def test_a_model_in_single_precision_stays_in_it():
+    blueprint = hs.Blueprint(FORCE, hs.Augment("joint.force", (), hs.MLP((2,))))
+    single = jax.tree.map(lambda x: np.asarray(x, dtype=np.float32), blueprint.graft(MODEL))
+    trained = hs.train(single, misfit, np.float32(swings(hs.chain(1, damping=0.07), steps=3)), steps=2)
+    assert {np.asarray(leaf).dtype for leaf in jax.tree.leaves(trained.model)} == {np.dtype("float32")}

@@ -1,5 +1,6 @@
 """The multi-layer perceptron."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -21,10 +22,14 @@ class MLP(Architecture):
     bias: bool = True
 
     def __post_init__(self):
+        if not isinstance(self.hidden, Sequence):
+            raise ValueError(f"MLP: hidden is {self.hidden!r}; give a width for each layer: (16, 16)")
         object.__setattr__(self, "hidden", tuple(self.hidden))
         check_activation(self.activation)
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"MLP: hidden widths must be 1 or more, not {self.hidden}; hs.Linear() has none")
+        if not self.hidden or not all(isinstance(x, int | np.integer) and x >= 1 for x in self.hidden):
+            raise ValueError(
+                f"MLP: hidden widths must be 1 or more, and whole, not {self.hidden}; hs.Linear() has none"
+            )
 
     def build(self, signature: Signature, rng: np.random.Generator, at_zero: bool) -> "Perceptron":
         return Perceptron(

@@ -14,8 +14,8 @@ from .layers import InputLayer, OutputLayer, glorot, input_layer, output_layer
 
 
 def _check(name: str, units: int) -> None:
-    if units < 1:
-        raise ValueError(f"{name}: units must be 1 or more, not {units}")
+    if not isinstance(units, int | np.integer) or units < 1:
+        raise ValueError(f"{name}: units must be 1 or more, and whole, not {units}")
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,6 @@ class Conservative(Structure):
                     "on. A potential of anything else would be changed by what it does not push against, so that energy "
                     "would be made; several joints can share a potential by apply='together'"
                 )
-            if block.cyclic and block.size // 2 in _TURNING:
-                raise ValueError(f"Conservative: {block.label}: a quaternion is no angle; give {_POSITION} itself")
 
     def inside(self, signature: Signature) -> Signature:
         return Signature(_reshaped(signature.inputs), (Block("potential", "potential", 1),))

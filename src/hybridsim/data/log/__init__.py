@@ -1,0 +1,30 @@
+"""Logs of robots: read, repaired, resampled, smoothed, cut into windows, split by run, and judged before a fit."""
+
+from .columns import ColumnMap
+from .delay import Delay, delayed, estimate_delay
+from .notes import DataWarning
+from .quality import quality
+from .read_log import read_log
+from .report import ChannelQuality, Quality
+from .smooth import smooth
+from .split import Split, split
+from .trajectory import Trajectory
+from .windows import parts, windows
+
+__all__ = [
+    "ChannelQuality",
+    "ColumnMap",
+    "DataWarning",
+    "Delay",
+    "Quality",
+    "Split",
+    "Trajectory",
+    "delayed",
+    "estimate_delay",
+    "parts",
+    "quality",
+    "read_log",
+    "smooth",
+    "split",
+    "windows",
+]

@@ -1,0 +1,1 @@
+"""Tests of reading, repairing and judging logs."""
