@@ -14,6 +14,7 @@ import tyro
 
 jax.config.update("jax_enable_x64", True)
 
+import augmented
 import calls
 import contact_gradients
 import contact_report
@@ -89,6 +90,7 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
     ]
     toss = step("gradient of a toss", lambda: contact_gradients.toss(effort))
     p5 = step("gradient of P5", lambda: contact_gradients.p5(effort, *([["of the solution"]] if quick else ())))
+    hybrid = step("networks in a model", lambda: augmented.run(effort))
     targets = [
         *rollouts_report.targets(rolled, alone),
         *double_pendulum.targets(pendulum),
@@ -96,6 +98,7 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
         *startup.targets(started, traced),
         *calls.targets(little),
         *contact_report.targets(touching, toss, p5),
+        *augmented.targets(*hybrid),
     ]
     parts = [
         "# Benchmark results",
@@ -116,6 +119,7 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
         *network.sections(networks),
         *calls.sections(accelerations, little),
         *contact_report.sections(touching, toss, p5),
+        *augmented.sections(*hybrid),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -120,20 +120,26 @@ def show_energy(out: Path, quick: bool) -> None:
         "held-out error",
         "gain energy",
         "most gained [J]",
+        "worst drift [J]",
     )
     figure = Figure(figsize=(8, 5), layout="constrained")
     for axes, case in zip(figure.subplots(2, 2).ravel(), cases, strict=True):
         gained = case.gained
         share = f"{np.sum(gained > 1e-3):d} of {len(gained)}"
-        table.add_row(f"{case.effect}: {case.network}", f"{case.error:.2g}", share, f"{gained.max():.2g}")
+        drift = np.abs(case.drift).max()
+        numbers = f"{case.error:.2g}", share, f"{gained.max():.2g}", f"{drift:.2g}" if case.effect == "springs" else ""
+        table.add_row(f"{case.effect}: {case.network}", *numbers)
         t = np.linspace(0, energy.SECONDS, case.energies.shape[1])
         colour = RIVAL if case.network == "plain" else HYBRID
         axes.plot(t, np.minimum(case.energies, 1e3).T, color=colour, alpha=0.4, linewidth=0.7)
         axes.axhline(0, color=INK, linewidth=0.8)
         axes.set(title=f"{case.effect}: {case.network}", xlabel="time [s]", ylabel="energy above start [J]")
-        axes.set_yscale("symlog", linthresh=1e-2)
+        axes.set_yscale("symlog", linthresh=1e-1)
     console.print(table)
-    console.print("Gain energy: more than 1 mJ above the start, at any time.")
+    console.print(
+        "Gain energy: more than 1 mJ above the start, at any time; where a potential was learned, it counts, else the springs of "
+        "the reference. Drift: mean of the last 10 s above that of the first, always as the reference counts."
+    )
     _finish(console, figure, out / "energy.png", began)
 
 
