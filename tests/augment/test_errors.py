@@ -206,3 +206,9 @@ def test_worlds_names_and_pairs_come_before_networks():
     with pytest.raises(hs.ModelError, match="networks know which contacts there are; choose the pairs before"):
         hs.with_contacts(RUBBING, pairs=[("box", "ground")])
     assert np.all(hs.with_contacts(RUBBING, friction=0.9).contacts.friction == 0.9)
+
+
+@pytest.mark.parametrize("key", [-1, True])
+def test_a_seed_is_a_whole_number(key):
+    with pytest.raises(ValueError, match=r"key is .* the seed of the weights"):
+        hs.Blueprint(hs.Augment("joint.force", "joint.velocity")).graft(hs.chain(1), key)

@@ -120,3 +120,13 @@ def test_numbers_keep_their_precision():
 
 def test_no_steps_is_a_rollout_too():
     assert hs.rollout(MODEL, STATE, dt=1e-2, steps=0).q.shape == (1, 2)
+
+
+def test_a_negative_number_of_steps_is_refused():
+    with pytest.raises(ValueError, match="steps is -3"):
+        hs.rollout(hs.chain(1), hs.chain(1).rest(), steps=-3)
+
+
+def test_one_name_may_be_recorded_as_it_is():
+    made = hs.rollout(hs.chain(1), hs.chain(1).rest(), steps=2, record="joint.force")
+    assert made.values["joint.force"].shape == (2, 1)

@@ -14,7 +14,7 @@ from .wiring import plans
 
 def graft(blueprint: Blueprint, model: Model, key: int, contact: Contact | None) -> Model:
     marks = {mark.name: mark for mark in names(replace(model, augmentation=None), contact)}
-    rng = np.random.default_rng(key)
+    rng = np.random.default_rng(_seed(key))
     before = sites_of(model)
     sites = [
         _site(plan, constants, rng)
@@ -29,6 +29,12 @@ def graft(blueprint: Blueprint, model: Model, key: int, contact: Contact | None)
             )
     sizes = tuple((mark.name, mark.shape) for mark in marks.values())
     return replace(model, augmentation=Networks((*before, *sites), sizes))
+
+
+def _seed(key) -> int:
+    if isinstance(key, bool) or not isinstance(key, int | np.integer) or key < 0:
+        raise ValueError(f"graft: key is {key!r}, but must be a whole number, 0 or more: the seed of the weights")
+    return int(key)
 
 
 def _site(plan, constants, rng) -> Site:

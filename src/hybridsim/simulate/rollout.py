@@ -63,7 +63,7 @@ def rollout(
     contact: Contact | None = Impulses(),
     checkpoint: bool = True,
     check: bool = False,
-    record: Sequence[str] = (),
+    record: str | Sequence[str] = (),
     start_time: Scalar = 0.0,
     named: Marks | Named = unmarked,
 ) -> Rollout:
@@ -78,7 +78,7 @@ def rollout(
     dt = model.timestep if dt is None else dt
     check_contact(contact, dt)
     state = initial_state(model, state)
-    options = integrator, contact, checkpoint, tuple(record), named
+    options = integrator, contact, checkpoint, (record,) if isinstance(record, str) else tuple(record), named
     result = _rollout(model, state, controls, dt, start_time, steps, *options)
     if check:
         _raise_if_diverged(model, result)
@@ -124,6 +124,8 @@ def _count(steps: int | None, controls) -> int:
     if steps is None and not lengths:
         raise ValueError("how many steps? give steps=, or controls with one row a step")
     wanted = max(lengths) if steps is None else steps
+    if wanted < 0:
+        raise ValueError(f"steps is {wanted}; it must be 0 or more")
     if lengths - {wanted}:
         raise ValueError(f"controls need one row for each of the {wanted} steps, but have {sorted(lengths)} rows")
     return wanted
