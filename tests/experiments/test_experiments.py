@@ -24,6 +24,7 @@ def test_springs_and_coulomb_friction_are_found():
     assert found.chosen.error < 1e-3 * found.points[-1].error
 
 
+@pytest.mark.slow
 def test_a_hybrid_model_needs_less_data_than_a_network_of_the_next_state():
     curve = discovery.learning_curve((2,), steps=100)
     assert curve.pruned[0] < curve.dense[0] < curve.learned[0]

@@ -23,9 +23,8 @@ MODES = 1e-5
 """Of forward against reverse mode: relative to entries that may be a thousandth of their block."""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * ("impulses" in name)) for name in contact_models()]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", contact_models())
 def test_a_ball_that_rolls_and_one_that_bounces(name):
     programs = Programs(*contact_models()[name])
     for scene in (rolling(), bouncing()):

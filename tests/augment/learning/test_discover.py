@@ -35,10 +35,11 @@ CANDIDATES = hs.Blueprint(
 @pytest.mark.parametrize(
     ("truth", "found"),
     [
-        (hs.chain(1, damping=0.3), "joint.force[joint1] += MLP(joint.velocity)"),
-        (hs.chain(1), ""),
+        pytest.param(
+            hs.chain(1, damping=0.3), "joint.force[joint1] += MLP(joint.velocity)", id="damping", marks=pytest.mark.slow
+        ),
+        pytest.param(hs.chain(1), "", id="nothing is missing"),
     ],
-    ids=["damping", "nothing is missing"],
 )
 def test_which_networks_are_needed_at_all(truth, found):
     noise = np.random.default_rng(9)
