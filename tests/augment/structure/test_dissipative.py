@@ -64,7 +64,7 @@ def test_power_is_never_positive(place):
 
 
 @pytest.mark.parametrize(
-    "place", [pytest.param(p, marks=() if p == "joints together" else pytest.mark.slow) for p in PLACES]
+    "place", [pytest.param(p, marks=() if p == "each joint" else pytest.mark.slow) for p in PLACES]
 )
 def test_power_is_never_positive_in_motion(place):
     """As the mechanism's acceleration tells."""
