@@ -50,3 +50,11 @@ def test_layers():
     command = [str(program)] if program.exists() else [shutil.which("lint-imports") or "lint-imports"]
     run = subprocess.run([*command, "--no-cache"], cwd=SOURCE.parents[1], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("source", sorted((SOURCE / "experiments").glob("*.py")), ids=name_of)
+def test_experiments_use_only_what_users_have(source):
+    """Each is an example too: it imports the package, its neighbours and libraries, nothing from inside."""
+    tree = ast.walk(ast.parse(source.read_text()))
+    imported = [node for node in tree if isinstance(node, ast.ImportFrom)]
+    assert not [node.module for node in imported if node.level > 1 or (node.module or "").startswith("hybridsim.")]

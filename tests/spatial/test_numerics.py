@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from hybridsim.spatial.numerics import SMALL_SQUARED, angle_over_sine, cos_of, safe_norm, sin_over, unit
+from hybridsim.spatial.numerics import SMALL_SQUARED, angle_over_sine, cos_of, safe_norm, sin_over, tanh_over, unit
 
 # At zero, far below, at both sides of the switch from series to formula, and far above it.
 POINTS = [0.0, 1e-300, 1e-16, 1e-8, 0.999 * SMALL_SQUARED, 1.001 * SMALL_SQUARED, 1e-2, 1.0, 6.0]
@@ -24,6 +24,10 @@ def _cos_of(x):
     return mpmath.cos(mpmath.sqrt(x))
 
 
+def _tanh_over(x):
+    return mpmath.mpf(1) if x == 0 else mpmath.tanh(mpmath.sqrt(x)) / mpmath.sqrt(x)
+
+
 def exact(function, x: float, order: int) -> float:
     """A derivative of a function that is analytic around x, in sixty digits: Cauchy's formula on a circle."""
     with mpmath.workdps(60):
@@ -39,7 +43,11 @@ def derivatives(function):
     return jax.jit(lambda x: ([function(x)], [fwd(function)(x), rev(function)(x)], [f(x) for f in seconds]))
 
 
-@pytest.mark.parametrize(("function", "truth"), [(sin_over, _sin_over), (cos_of, _cos_of)], ids=["sin_over", "cos_of"])
+@pytest.mark.parametrize(
+    ("function", "truth"),
+    [(sin_over, _sin_over), (cos_of, _cos_of), (tanh_over, _tanh_over)],
+    ids=["sin_over", "cos_of", "tanh_over"],
+)
 def test_functions_of_a_squared_angle_are_exact_with_two_derivatives(function, truth):
     compiled = derivatives(function)
     for x in POINTS:

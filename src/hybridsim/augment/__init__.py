@@ -1,6 +1,6 @@
 """Networks inside a model: blueprints, architectures, physical structure, sparsity."""
 
-from .acting import Networks, Site
+from .acting import Networks, Site, sites_of
 from .blueprint import Augment, Blueprint
 from .discover import Discovery, discover
 from .inputs import Constant, Input, constant, cyclic, history, previous
@@ -51,6 +51,7 @@ __all__ = [
     "previous",
     "prune",
     "save_hybrid",
+    "sites_of",
     "strengths",
     "train",
 ]

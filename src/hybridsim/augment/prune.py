@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-import jax
 import numpy as np
 
 from ..model import Model
 from .acting import Site, sites_of, with_sites
 from .blueprint import Augment, Blueprint
 from .inputs import Input
-from .networks import InputLayer, OutputLayer
+from .networks import InputLayer, OutputLayer, layers_of
 from .wiring import Given, Plan, Wire
 
 
@@ -34,9 +33,9 @@ def blueprint_of(model: Model) -> Blueprint:
     """What the model's networks are, as they are now: of a pruned model the smaller blueprint."""
     merged: list[Augment] = []
     for plan in (site.plan for site in sites_of(model)):
-        last, own = (merged or [None])[-1], replace_entities(plan.augment, ",".join(plan.entities))
+        last, own = (merged or [None])[-1], _with_entities(plan.augment, ",".join(plan.entities))
         if last is not None and _are_one(last, own):
-            merged[-1] = replace_entities(last, f"{last.entities},{own.entities}")
+            merged[-1] = _with_entities(last, f"{last.entities},{own.entities}")
         else:
             merged.append(own)
     return Blueprint(*merged)
@@ -44,17 +43,12 @@ def blueprint_of(model: Model) -> Blueprint:
 
 def _are_one(one: Augment, other: Augment) -> bool:
     """Whether two augmentations say the same of different entities, to each of which belongs a network."""
-    alike = one.apply == "each" and replace_entities(one, other.entities) == other
+    alike = one.apply == "each" and _with_entities(one, other.entities) == other
     return alike and other.entities not in one.entities.split(",")
 
 
-def replace_entities(augment: Augment, entities: str) -> Augment:
+def _with_entities(augment: Augment, entities: str) -> Augment:
     return Augment(augment.outputs, augment.inputs, augment.network, entities, augment.apply, augment.mode)
-
-
-def _layers(site: Site, kind: type) -> list:
-    nodes = jax.tree.leaves(site.network, is_leaf=lambda node: isinstance(node, kind))
-    return [node for node in nodes if isinstance(node, kind)]
 
 
 def _is_zero(x) -> bool:
@@ -64,19 +58,19 @@ def _is_zero(x) -> bool:
 def _does_nothing(site: Site) -> bool:
     if site.plan.mode == "replace":
         return False
-    last = _layers(site, OutputLayer)
+    last = layers_of(site.network, OutputLayer)
     if last:
         return all(_is_zero(layer.weight) and _is_zero(layer.bias) for layer in last)
-    first = _layers(site, InputLayer)
+    first = layers_of(site.network, InputLayer)
     return bool(first) and all(_is_zero(layer.weight) and _is_zero(layer.bias) for layer in first)
 
 
 def _vanished(site: Site) -> frozenset[str]:
     """Inputs on which nothing depends."""
-    layers = _layers(site, InputLayer)
+    layers = layers_of(site.network, InputLayer)
     if not layers:
         return frozenset()
-    deaf = [layer for layer in _layers(site, OutputLayer) if _is_zero(layer.weight)]
+    deaf = [layer for layer in layers_of(site.network, OutputLayer) if _is_zero(layer.weight)]
     return frozenset(
         label
         for label in layers[0].columns

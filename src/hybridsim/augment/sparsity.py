@@ -5,7 +5,6 @@ zero or none; a network whose groups have all vanished is a constant, and one wh
 """
 
 from dataclasses import dataclass
-from types import UnionType
 from typing import Any
 
 import jax
@@ -17,19 +16,14 @@ from ..model.checks import NOT_NEGATIVE
 from ..spatial import Array
 from .acting import sites_of
 from .flat import Flat
-from .networks import InputLayer, OutputLayer
+from .networks import InputLayer, OutputLayer, layers_of
 from .networks.linear import Matrix
 
 
 def papers_penalty(model: Any, kappa: float, lam: float) -> Float[Array, ""]:
     """kappa |first layers|_1 + lambda |upper layers|_2^2 (NeuralSim, equation 2), to be added to a loss."""
-    first = sum((jnp.sum(jnp.abs(layer.weight)) for layer in _found(model, InputLayer)), jnp.zeros(()))
+    first = sum((jnp.sum(jnp.abs(layer.weight)) for layer in layers_of(model, InputLayer)), jnp.zeros(()))
     return kappa * first + lam * sum((jnp.sum(jnp.square(w)) for w in _upper(model)), jnp.zeros(()))
-
-
-def _found(tree: Any, kind: type | UnionType) -> list:
-    nodes = jax.tree.leaves(tree, is_leaf=lambda node: isinstance(node, kind))
-    return [node for node in nodes if isinstance(node, kind)]
 
 
 def _upper(tree: Any) -> list[Array]:
@@ -59,7 +53,7 @@ def strengths(model: Any) -> list[Strength]:
     found = []
     for place, site in enumerate(sites_of(model)):
         norms: dict[str, float] = {}
-        for layer in _found(site.network, InputLayer):
+        for layer in layers_of(site.network, InputLayer):
             for label, columns in layer.columns.items():
                 norms[label] = float(np.hypot(norms.get(label, 0.0), np.linalg.norm(layer.weight[:, columns])))
         ranked = sorted(norms.items(), key=lambda item: -item[1])
@@ -96,15 +90,15 @@ class Penalty:
         if self.weights is not None and len(self.weights) != count:
             raise ValueError(f"Penalty: there are {len(self.weights)} weights, but the model has {count} networks")
         places = flat.places()
-        if any(layer.weight is None for layer in _found(places, InputLayer | OutputLayer)):
+        if any(layer.weight is None for layer in layers_of(places, InputLayer | OutputLayer)):
             raise ValueError("Penalty: it pulls at the weights of networks, but not all of them are free to be trained")
         group = np.full(flat.size, -1)
         owners: list[int] = []
         for i, site in enumerate(sites_of(places)):
-            members = [x.weight[:, c] for x in _found(site.network, InputLayer) for c in x.columns.values()]
+            members = [x.weight[:, c] for x in layers_of(site.network, InputLayer) for c in x.columns.values()]
             if self.places:
-                members += [_joined(x.weight, x.bias) for x in _found(site.network, OutputLayer)]
-                members += [_joined(x.first.bias) for x in _found(site.network, Matrix) if x.first.bias is not None]
+                members += [_joined(x.weight, x.bias) for x in layers_of(site.network, OutputLayer)]
+                members += [_joined(x.first.bias) for x in layers_of(site.network, Matrix) if x.first.bias is not None]
             for places_of_group in members:
                 group[np.asarray(places_of_group).ravel()] = len(owners)
                 owners.append(i)

@@ -5,8 +5,6 @@ plane z = 0 but the cube at rest reaches a little below it, and it falls at 9.6 
 height, edge length and gravity are numbers to identify rather than to trust.
 """
 
-import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from jaxtyping import Float
 from scipy.spatial.transform import Rotation
 
 from ..model import State
+from .files import finite, npz_arrays
 from .folder import VARIABLE, DataError, data_folder
 
 DATASET, FILE = "contactnets-cube", "tosses.npz"
@@ -83,7 +82,7 @@ def read_cube_tosses(file: str | Path | None = None) -> list[CubeToss]:
             f"there is no file {path}; give the file of the ContactNets tosses, or set {VARIABLE} to the folder "
             f"that holds {DATASET}/{FILE}"
         )
-    tables = _arrays(path)
+    tables = npz_arrays(path)
     if "dt" not in tables:
         raise DataError(f"{path} has no 'dt', the time between samples [s]; add this scalar to the file")
     dt = tables.pop("dt")
@@ -94,29 +93,13 @@ def read_cube_tosses(file: str | Path | None = None) -> list[CubeToss]:
     return [_toss(f"{path}: toss {name!r}", name, table, float(dt)) for name, table in tables.items()]
 
 
-def _arrays(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of an npz file by their names."""
-    try:
-        # NumPy leaves a damaged file that it was given by name open.
-        with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            if not isinstance(loaded, np.lib.npyio.NpzFile):
-                raise ValueError("it holds one array without a name")
-            return dict(loaded)
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(f"{path} is not a readable npz file ({error}); fetch it again") from error
-
-
 def _toss(where: str, name: str, table: np.ndarray, dt: float) -> CubeToss:
     if table.ndim != 2 or table.shape[1] != _COLUMNS or len(table) < 2 or table.dtype.kind != "f":
         raise DataError(
             f"{where} is an array of {table.dtype} of shape {table.shape}; it must have two or more rows of "
             f"{_COLUMNS} floats: quaternion wxyz, position, angular velocity, velocity"
         )
-    table = table.astype(float)
-    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
-    if len(bad):
-        raise DataError(f"{where}, row {bad[0]} has a number that is not finite; cut the toss there or leave it out")
+    table = finite(where, table.astype(float))
     quaternion, position, angular_velocity, velocity = np.split(table, [4, 7, 10], axis=1)
     length = np.linalg.norm(quaternion, axis=1)
     bad = np.flatnonzero(np.abs(length - 1) > _UNIT)

@@ -5,14 +5,12 @@ one with joint springs: a plain network of the positions, and one whose force is
 """
 
 from dataclasses import dataclass
-from typing import cast
 
 import jax
 import numpy as np
 from jaxtyping import Float
 
 import hybridsim as hs
-from hybridsim.augment import Architecture, Networks
 
 from .pendulum import DT, errors, misfit, motions, pendulum, windows
 
@@ -68,7 +66,7 @@ def run(count: int = 5, steps: int = 300, finish: int = 300, seed: int = 0, prog
     return found
 
 
-def graft(inputs: tuple[str, ...], network: Architecture, key: int) -> hs.Model:
+def graft(inputs: tuple[str, ...], network: hs.Architecture, key: int) -> hs.Model:
     return hs.Blueprint(hs.Augment("joint.force", inputs, network, apply="together")).graft(pendulum(), key)
 
 
@@ -76,8 +74,7 @@ def energies(hybrid: hs.Model, truth: hs.Model, wildness: float, seed: int) -> t
     """Over a minute, above the start, from random starts: as the reference counts it, and with a learned potential."""
     rng = np.random.default_rng(seed)
     starts = wildness * rng.uniform(-np.pi / 2, np.pi / 2, (STARTS, 2)), wildness * rng.uniform(-1, 1, (STARTS, 2))
-    network = cast(Networks, hybrid.augmentation).sites[0].network
-    potential = getattr(network, "potential", lambda q: 0.0)
+    potential = getattr(hs.sites_of(hybrid)[0].network, "potential", lambda q: 0.0)
 
     def one(q, qd):
         # Of fourth order, so that what is gained is the network's doing.

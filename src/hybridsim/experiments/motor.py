@@ -11,9 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 import hybridsim as hs
-from hybridsim.augment import Architecture, Input
 
-from ..spatial import Array
+from .pendulum import Array
 
 DT, STEPS = 1e-2, 200
 DELAY, LIMIT = 5, 2.0
@@ -68,14 +67,14 @@ def misfit(model: hs.Model, drive: Drive) -> Float[Array, ""]:
     return jnp.mean((made.q - drive.q) ** 2) + 0.1 * jnp.mean((made.qd - drive.qd) ** 2)
 
 
-CANDIDATES: dict[str, tuple[tuple[str | Input, ...], Architecture]] = {
+CANDIDATES: dict[str, tuple[tuple[str | hs.Input, ...], hs.Architecture]] = {
     "network of the command now": (("joint.command",), hs.MLP((16, 16))),
     "network of its last 8 samples": (("joint.command", hs.history("joint.command", 8)), hs.MLP((16, 16))),
     "recurrent network (GRU)": (("joint.command",), hs.GRU(12)),
 }
 
 
-def motor_network(inputs: tuple[str | Input, ...], network: Architecture, key: int = 0) -> hs.Model:
+def motor_network(inputs: tuple[str | hs.Input, ...], network: hs.Architecture, key: int = 0) -> hs.Model:
     """The same motor at both joints: one network is shared."""
     augment = hs.Augment("joint.command", inputs, network, apply="shared", mode="replace")
     return hs.Blueprint(augment).graft(arm(), key)

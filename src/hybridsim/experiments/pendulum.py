@@ -2,13 +2,14 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 import hybridsim as hs
 
-from ..spatial import Array
+Array = jax.Array | np.ndarray
 
 DT, STEPS = 1e-2, 100
 """Of every trajectory: one second."""

@@ -3,7 +3,7 @@
 from .indexing import add_at, pick
 from .inertia import Inertia, from_log_cholesky, six, tensor, to_log_cholesky
 from .keep import KEPT, keep
-from .numerics import safe_norm, unit
+from .numerics import positive_power, safe_norm, tanh_over, unit
 from .rotation import (
     IDENTITY_QUATERNION,
     conjugate,
@@ -47,6 +47,7 @@ __all__ = [
     "motion_to_parent",
     "multiply",
     "pick",
+    "positive_power",
     "quaternion_exp",
     "quaternion_from_matrix",
     "quaternion_log",
@@ -57,6 +58,7 @@ __all__ = [
     "six",
     "skew",
     "spatial",
+    "tanh_over",
     "tensor",
     "to_log_cholesky",
     "unit",

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Float
 
 from .keep import keep
-from .types import Array
+from .types import Array, Scalar
 
 # Below this squared angle the series to third order is exact to rounding in float64: the first term
 # left out is of order (1e-4)^4 = 1e-16 relative to 1.
@@ -46,6 +46,25 @@ def cos_of(angle_squared: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
     a = jnp.sqrt(jnp.where(small, 1.0, x))
     series = 1 - x / 2 * (1 - x / 12 * (1 - x / 30))
     return jnp.where(small, series, jnp.cos(a))
+
+
+def tanh_over(squared: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
+    """tanh(a)/a as a function of a^2."""
+    x = squared
+    small = x < SMALL_SQUARED
+    a = jnp.sqrt(jnp.where(small, 1.0, x))
+    series = 1 - x / 3 * (1 - x * (2 / 5) * (1 - x * (17 / 42)))
+    return jnp.where(small, series, jnp.tanh(a) / a)
+
+
+def positive_power(base: Float[Array, "*n"], exponent: Float[Array, "*#n"] | Scalar) -> Float[Array, "*n"]:
+    """base^exponent where base is positive, else zero, and so are all derivatives, which hold the base's logarithm.
+
+    Bases below the smallest normal number count as zero, because some processors round them to it.
+    """
+    base = jnp.asarray(base)
+    positive = base > jnp.finfo(base.dtype).tiny
+    return jnp.where(positive, jnp.where(positive, base, 1.0) ** exponent, 0.0)
 
 
 def angle_over_sine(sine: Float[Array, "*batch"], cosine: Float[Array, "*batch"]) -> Float[Array, "*batch"]:

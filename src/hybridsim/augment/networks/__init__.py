@@ -3,7 +3,7 @@
 from .activations import ACTIVATIONS
 from .custom import Custom
 from .interface import Architecture, Network
-from .layers import InputLayer, Layer, OutputLayer
+from .layers import InputLayer, Layer, OutputLayer, layers_of
 from .linear import Linear
 from .mlp import MLP
 from .recurrent import GRU, LSTM
@@ -20,4 +20,5 @@ __all__ = [
     "Linear",
     "Network",
     "OutputLayer",
+    "layers_of",
 ]

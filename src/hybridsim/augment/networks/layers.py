@@ -4,8 +4,11 @@ Input layers know which variable each column belongs to, so that sparsity has it
 """
 
 from dataclasses import replace
+from types import UnionType
+from typing import Any
 
 import equinox as eqx
+import jax
 import numpy as np
 from jax import lax
 from jaxtyping import Float
@@ -61,6 +64,12 @@ class OutputLayer(eqx.Module):
     def __call__(self, x: Float[Array, " units"]) -> Float[Array, " outputs"]:
         y = self.weight @ x
         return lax.stop_gradient(self.gain) * (y if self.bias is None else y + self.bias)
+
+
+def layers_of(tree: Any, kind: type | UnionType) -> list:
+    """All layers of a kind, wherever in the tree they are."""
+    nodes = jax.tree.leaves(tree, is_leaf=lambda node: isinstance(node, kind))
+    return [node for node in nodes if isinstance(node, kind)]
 
 
 def glorot(rng: np.random.Generator, rows: int, columns: int) -> Float[np.ndarray, "rows columns"]:

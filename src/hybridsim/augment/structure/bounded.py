@@ -5,12 +5,9 @@ from dataclasses import dataclass
 import equinox as eqx
 from jax import numpy as jnp
 
-from ...spatial import safe_norm
+from ...spatial import tanh_over
 from ..networks import Architecture
 from .interface import Structure, Structured
-
-# Below this square the series is exact to rounding in float64: the first term left out is 62/2835 (1e-4)^4.
-_SMALL_SQUARED = 1e-4
 
 
 @dataclass(frozen=True)
@@ -42,13 +39,4 @@ class Limited(Structured):
     def __call__(self, x, memory):
         y, memory = self.network(x, memory)
         y = jnp.asarray(y)
-        size = safe_norm(y) / self.limit
-        return _tanh_over(size, jnp.sum(jnp.square(y / self.limit))) * y, memory
-
-
-def _tanh_over(a, squared):
-    """tanh(a)/a, smooth at zero as a function of a^2."""
-    small = squared < _SMALL_SQUARED
-    a = jnp.where(small, 1.0, a)
-    series = 1 - squared / 3 * (1 - squared * (2 / 5) * (1 - squared * (17 / 42)))
-    return jnp.where(small, series, jnp.tanh(a) / a)
+        return tanh_over(jnp.sum(jnp.square(y / self.limit))) * y, memory

@@ -7,9 +7,8 @@ Tribology International 40 (2007).
 import jax.numpy as jnp
 
 from ...model.checks import AT_LEAST_ONE, POSITIVE
-from ...spatial import Scalar
+from ...spatial import Scalar, positive_power
 from .interface import FrictionLaw
-from .power import positive_power
 
 # Times vs: from there on the static part is below 1e-43 for p >= 1/2. Without a bound its power would overflow, and
 # the derivative with respect to p become infinity times zero.

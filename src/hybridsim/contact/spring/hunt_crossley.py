@@ -8,10 +8,9 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ...model.checks import POSITIVE, check_kind
-from ...spatial import Scalar
+from ...spatial import Scalar, positive_power
 from .interface import NormalLaw
 from .onset import HardOnset, Onset
-from .power import positive_power
 
 
 class HuntCrossley(NormalLaw):

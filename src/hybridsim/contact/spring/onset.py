@@ -13,8 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Float
 
 from ...model.checks import POSITIVE
-from ...spatial import Array, Scalar
-from .power import positive_power
+from ...spatial import Array, Scalar, positive_power
 
 LARGEST_LOGARITHM = 50.0
 """exp of it is 5e21, more than any contact needs, and a product with it does not overflow in single precision."""
