@@ -2,26 +2,29 @@
 
 from dataclasses import replace
 
+import jax
 import numpy as np
 
 from ..model import Model
 from .acting import Site, sites_of, with_sites
 from .blueprint import Augment, Blueprint
 from .inputs import Input
-from .networks import InputLayer, OutputLayer, layers_of
+from .networks import Architecture, InputLayer, OutputLayer, layers_of
 from .wiring import Given, Plan, Wire
 
 
 def prune(model: Model) -> Model:
     """The model without inputs whose weights are all zero, and without networks that always give zero."""
     sites = sites_of(model)
-    return with_sites(model, [_smaller(s, _vanished(s)) for s in sites if not _does_nothing(s)]) if sites else model
+    left = (_smaller(site, _vanished(site)) for site in sites if not _does_nothing(site))
+    return with_sites(model, [site for site in left if site is not None]) if sites else model
 
 
 def without_input(model: Model, site: int, label: str) -> Model:
     """The model in which one network no longer sees one of its inputs."""
     sites = list(sites_of(model))
-    sites[site] = _smaller(sites[site], frozenset([label]))
+    smaller = _smaller(sites[site], frozenset([label]))
+    sites[site : site + 1] = [] if smaller is None else [smaller]
     return with_sites(model, sites)
 
 
@@ -78,7 +81,8 @@ def _vanished(site: Site) -> frozenset[str]:
     )
 
 
-def _smaller(site: Site, vanished: frozenset[str]) -> Site:
+def _smaller(site: Site, vanished: frozenset[str]) -> Site | None:
+    """The network without these inputs; None where it then always gives zero, as an odd function of nothing."""
     if not vanished:
         return site
     plan = site.plan
@@ -93,16 +97,25 @@ def _smaller(site: Site, vanished: frozenset[str]) -> Site:
     constants = tuple(site.constants[wire.place] for wire in wires if isinstance(wire, Given))
     counted = iter(range(len(constants)))
     wires = [replace(wire, place=next(counted)) if isinstance(wire, Given) else wire for wire in wires]
-    smaller = replace(plan, inputs=tuple(wires), augment=_narrowed(plan, wires))
-    return Site(site.network.without(vanished), constants, smaller)
+    seen = [wire.block() for wire in wires if not getattr(wire, "hidden", False)]
+    architecture = plan.augment.network.kept(frozenset(name for block in seen for name in (block.name, block.label)))
+    if architecture is None:
+        return None if plan.mode != "replace" else site
+    smaller = replace(plan, inputs=tuple(wires), augment=_narrowed(plan, wires, architecture))
+    network = site.network.without(vanished)
+    if architecture != plan.augment.network:
+        # Structures have no numbers of their own, so those of the network within are all there are, in the same order.
+        built = architecture.build(smaller.signature, np.random.default_rng(0), at_zero=True)
+        network = jax.tree.unflatten(jax.tree.structure(built), jax.tree.leaves(network))
+    return Site(network, constants, smaller)
 
 
-def _narrowed(plan: Plan, wires: list[Wire | Given]) -> Augment:
+def _narrowed(plan: Plan, wires: list[Wire | Given], network: Architecture) -> Augment:
     """The augmentation of one network with the inputs that are left."""
     given = {str(x): x for x in plan.augment.inputs}
     inputs = [given[w.label] if isinstance(w, Given) else _input(plan, w) for w in wires if not getattr(w, "hidden", 0)]
     augment = plan.augment
-    return Augment(augment.outputs, inputs, augment.network, ",".join(plan.entities), augment.apply, augment.mode)
+    return Augment(augment.outputs, inputs, network, ",".join(plan.entities), augment.apply, augment.mode)
 
 
 def _input(plan: Plan, wire: Wire) -> Input:

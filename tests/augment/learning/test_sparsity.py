@@ -14,6 +14,7 @@ from hybridsim.augment.networks import InputLayer
 
 MODEL = hs.chain(2)
 ALL = ("joint.position[*]", "joint.velocity[*]")
+ALL_NAMES = ("joint.position", "joint.velocity")
 
 
 def everything(network=hs.MLP((3, 3)), **options):
@@ -100,6 +101,32 @@ def test_pruning_leaves_out_what_vanished_and_changes_nothing(network):
     assert str(smaller) == f"joint.force[joint1,joint2] += {type(network).__name__}(joint.velocity)"
     again = smaller.graft(MODEL)
     assert [s.plan.inputs for s in again.augmentation.sites] == [s.plan.inputs for s in pruned.augmentation.sites]
+
+
+@pytest.mark.parametrize(
+    ("network", "vanish", "left"),
+    [
+        (hs.Odd(hs.MLP((3,)), ALL_NAMES), "position", "Odd(MLP)(joint.velocity[joint1], joint.velocity[joint2])"),
+        (hs.Even(hs.MLP((3,)), "joint.velocity"), "velocity", "MLP(joint.position[joint1], joint.position[joint2])"),
+        (hs.Bounded(hs.Even(hs.MLP((3,)), ALL_NAMES), 2.0), "velocity", "Bounded(Even(MLP))(joint.position"),
+        (hs.Odd(hs.MLP((3,)), "joint.velocity"), "velocity", None),
+        (hs.ZeroAtRest(hs.MLP((3,))), "velocity", None),
+        (hs.ZeroAtRest(hs.MLP((3,))), "position", "ZeroAtRest(MLP)(joint.velocity"),
+    ],
+    ids=str,
+)
+def test_structures_are_pruned_with_their_inputs(network, vanish, left, tmp_path):
+    model = with_zeros(everything(network, apply="together"), lambda site, label: vanish in label)
+    pruned = hs.prune(model)
+    np.testing.assert_allclose(end(pruned), end(model), rtol=1e-12, atol=1e-13)
+    if left is None:
+        assert pruned.augmentation is None
+        return
+    assert left in str(hs.blueprint_of(pruned))
+    again = hs.blueprint_of(pruned).graft(MODEL)
+    assert jax.tree.structure(again) == jax.tree.structure(pruned)
+    hs.save_hybrid(pruned, tmp_path / "pruned.hybrid")
+    np.testing.assert_array_equal(end(hs.load_hybrid(tmp_path / "pruned.hybrid")), end(pruned))
 
 
 def test_pruning_keeps_what_other_entities_say():

@@ -46,6 +46,10 @@ class Architecture(ABC):
         """What a structure must know beside the inputs that are given."""
         return ()
 
+    def kept(self, left: frozenset[str]) -> "Architecture | None":
+        """The same where only inputs of these names and labels are left; None where it then always gives zero."""
+        return self
+
     def check(self, signature: Signature, mode: str, together: bool) -> None:
         """Raise a ValueError where this network cannot keep its promise."""
         return

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import equinox as eqx
@@ -17,6 +17,7 @@ from ..signature import Block, Signature
 Law = Literal["power", "potential", "bound", "parity", "rest", "momentum", "frame"]
 
 
+@dataclass(frozen=True)
 class Structure(Architecture):
     """A network around another one. The networks within are called with the same vector, what is hidden included; only
     the innermost one does not see that."""
@@ -54,6 +55,10 @@ class Structure(Architecture):
     def known(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
         """Variables of the entities it acts on that it must know itself."""
         return ()
+
+    def kept(self, left: frozenset[str]) -> Architecture | None:
+        inner = self.network.kept(left)
+        return None if inner is None else replace(self, network=inner)
 
     def check(self, signature: Signature, mode: str, together: bool) -> None:
         self.demand(signature, mode, together)

@@ -30,6 +30,13 @@ class Parity(Structure):
         super().__post_init__()
         object.__setattr__(self, "names", as_names(self, self.names))
 
+    def kept(self, left):
+        inner, names = self.network.kept(left), tuple(name for name in self.names if name in left)
+        if inner is None or names:
+            return None if inner is None else type(self)(inner, names)
+        # Without an input that changes sign f(x') = f(x).
+        return inner if self.sign > 0 else None
+
     def demand(self, signature, mode, together):
         _check_names(self, signature)
 

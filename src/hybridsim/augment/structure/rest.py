@@ -32,6 +32,9 @@ class ZeroAtRest(Structure):
         super().__post_init__()
         object.__setattr__(self, "names", as_names(self, self.names))
 
+    def kept(self, left):
+        return super().kept(left) if left.intersection(self.names) else None
+
     def demand(self, signature, mode, together):
         if not chosen(signature, tuple(self.names)):
             there = ", ".join(block.label for block in signature.inputs if not block.hidden)
