@@ -6,10 +6,12 @@ from typing import Literal
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
+from ..augment.flat import Flat
 from ..model import Model
 from ..spatial import Array
+from .apparatus import Apparatus, Setup, perfect
 from .places import Place, matching, places
 from .scales import InertiaScale, LinearScale, LogScale, Scale
 
@@ -18,7 +20,8 @@ from .scales import InertiaScale, LinearScale, LogScale, Scale
 class Free:
     """Numbers that may change: those whose path matches the pattern.
 
-    "link/*/inertial" stands for mass, centre of mass and inertia together, and keeps them physical.
+    "link/*/inertial" stands for mass, centre of mass and inertia together, and keeps them physical. "network" are all
+    weights of the model's networks; a prior of mean 0 is a penalty on them.
     """
 
     pattern: str
@@ -44,20 +47,27 @@ class Parameter:
     scale: Scale
     free: Free
     unit: str
+    networks: bool = False
+    """Whether these are the weights of networks."""
 
     @property
     def size(self) -> int:
         return len(self.names)
 
+    @property
+    def logarithmic(self) -> bool:
+        return isinstance(self.scale, LogScale)
+
 
 class Parameters:
     """The way from a vector to a model and back. At the vector of zeros everything is where it starts."""
 
-    def __init__(self, model: Model, free: Sequence[str | Free]):
-        self.base = model
-        self.list = tuple(_resolved(model, [Free(x) if isinstance(x, str) else x for x in free]))
-        if not self.list:
-            raise ValueError("nothing is free: give patterns such as ['link/*/mass', 'joint/*/damping']")
+    def __init__(self, model: Model, free: Sequence[str | Free], controls: int = 0, apparatus: Apparatus | None = None):
+        """`controls`: how many numbers the log has for each step to drive it; by what `apparatus`: by default a perfect one."""
+        choices = [Free(x) if isinstance(x, str) else x for x in ([free] if isinstance(free, str | Free) else free)]
+        self.base = Setup(model, perfect(model, controls) if apparatus is None else apparatus)
+        self.list = tuple(_resolved(self.base, choices))
+        self._networks = Flat(self.base, _networks) if any(p.networks for p in self.list) else None
         self._ends = np.cumsum([0, *(p.size for p in self.list)])
 
     @property
@@ -68,13 +78,14 @@ class Parameters:
     def names(self) -> tuple[str, ...]:
         return tuple(name for p in self.list for name in p.names)
 
-    def _parts(self) -> Iterator[tuple[Parameter, int, int]]:
+    def parts(self) -> Iterator[tuple[Parameter, int, int]]:
+        """Each with where in the vector it begins and ends."""
         return zip(self.list, map(int, self._ends[:-1]), map(int, self._ends[1:]), strict=True)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Of the vector; without an end where no end is needed, as for logarithms and inertias."""
         lower, upper = np.full(self.size, -np.inf), np.full(self.size, np.inf)
-        for p, a, b in self._parts():
+        for p, a, b in self.parts():
             if not isinstance(p.scale, InertiaScale):
                 lower[a:b] = p.scale.from_physical(np.full(p.size, p.free.lower))
                 upper[a:b] = p.scale.from_physical(np.full(p.size, p.free.upper))
@@ -82,34 +93,84 @@ class Parameters:
 
     def physical(self, z: Float[Array, " size"]) -> Float[Array, " size"]:
         """Values in their units."""
-        return jnp.concatenate([p.scale.to_physical(z[a:b]) for p, a, b in self._parts()])
+        return jnp.concatenate([jnp.zeros(0), *(p.scale.to_physical(z[a:b]) for p, a, b in self.parts())])
+
+    def values(self, z: Float[np.ndarray, " size"]) -> Float[np.ndarray, " size"]:
+        """`physical`, as numbers and without tracing."""
+        parts = (p.scale.values(np.asarray(z[a:b], dtype=float)) for p, a, b in self.parts())
+        return np.concatenate([np.zeros(0), *parts])
+
+    def sensed(self, x: Float[np.ndarray, " size"], states: Float[np.ndarray, "*many ns"]) -> dict[str, np.ndarray]:
+        """What the sensors show of simulated states."""
+        model, gain, bias = self.base.model, np.ones(self.base.model.nq), np.zeros(self.base.model.nq)
+        for name, array in (("position_gain", gain), ("position_bias", bias)):
+            for column, i in self.of_apparatus(name):
+                array[i] = x[column]
+        nq, nv = model.nq, model.nv
+        return {"position": gain * states[..., :nq] + bias, "velocity": states[..., nq : nq + nv]}
+
+    def of_apparatus(self, field: str) -> list[tuple[int, int]]:
+        """Of an array of the apparatus what is free: places in the vector, and in that array."""
+        found = []
+        for p, a, _ in self.parts():
+            for group in p.groups:
+                ends = a + np.cumsum([0, *(len(place.index) for place in group)])
+                for place, begin in zip(group, ends[:-1], strict=True):
+                    if (place.owner, place.field) == ("apparatus", field):
+                        found += [(int(begin) + k, i) for k, i in enumerate(place.index)]
+        return found
+
+    def slopes(self, z: Float[np.ndarray, " size"]) -> Float[np.ndarray, "size size"]:
+        """d physical / d z: blocks along the diagonal."""
+        found = np.zeros((self.size, self.size))
+        for p, a, b in self.parts():
+            found[a:b, a:b] = p.scale.slopes(z[a:b])
+        return found
+
+    def prior(self) -> tuple[Int[np.ndarray, " known"], Float[np.ndarray, " known"], Float[np.ndarray, " known"]]:
+        """Of what something is known beforehand: which of the physical values, their means and standard deviations."""
+        known = [(i, *p.free.prior) for p, a, b in self.parts() if p.free.prior is not None for i in range(a, b)]
+        index, mean, deviation = zip(*known, strict=True) if known else ((), (), ())
+        return np.array(index, dtype=int), np.array(mean, dtype=float), np.array(deviation, dtype=float)
 
     def model(self, z: Float[Array, " size"]) -> Model:
         """The model with these numbers."""
+        return self.setup(self.physical(z)).model
+
+    def setup(self, x: Float[Array, " size"]) -> Setup:
+        """Model and apparatus with these physical values."""
+        setup = self.base
         changes: dict[tuple[str, str], list[tuple[Place, Array]]] = {}
-        for p, a, b in self._parts():
-            x = p.scale.to_physical(z[a:b])
+        for p, a, b in self.parts():
+            if p.networks and self._networks is not None:
+                setup = self._networks.model(x[a:b])
             for group in p.groups:
-                ends = np.cumsum([0, *(len(place.index) for place in group)])
+                ends = a + np.cumsum([0, *(len(place.index) for place in group)])
                 for place, i, j in zip(group, ends[:-1], ends[1:], strict=True):
                     changes.setdefault((place.owner, place.field), []).append((place, x[i:j]))
-        model = self.base
         for parts in changes.values():
             first = parts[0][0]
-            old = jnp.asarray(first.leaf(model))
+            old = jnp.asarray(first.leaf(setup))
             flat = old.reshape(-1)
-            for place, x in parts:
-                flat = flat.at[np.array(place.index)].set(x.astype(flat.dtype))
-            model = first.with_leaf(model, flat.reshape(old.shape))
-        return model
+            for place, values in parts:
+                flat = flat.at[np.array(place.index)].set(values.astype(flat.dtype))
+            setup = first.with_leaf(setup, flat.reshape(old.shape))
+        return setup
+
+
+def _networks(setup: Setup):
+    return setup.model.augmentation
 
 
 _INERTIAL = "/inertial"
 
 
-def _resolved(model: Model, free: Sequence[Free]) -> Iterator[Parameter]:
-    known, taken = places(model), {}
+def _resolved(setup: Setup, free: Sequence[Free]) -> Iterator[Parameter]:
+    known, taken = places(setup), {}
     for choice in free:
+        if choice.pattern == "network":
+            yield _weights(setup, choice)
+            continue
         whole = choice.pattern.endswith(_INERTIAL)
         pattern = choice.pattern.removesuffix(_INERTIAL) + "/mass" if whole else choice.pattern
         found = [_inertial(known, place) if whole else (place,) for place in matching(known, pattern)]
@@ -121,7 +182,7 @@ def _resolved(model: Model, free: Sequence[Free]) -> Iterator[Parameter]:
         if choice.tied and len({sum(len(p.index) for p in group) for group in found}) > 1:
             raise ValueError(f"{choice.pattern!r} matches numbers of different sizes, which cannot be tied")
         for groups in [tuple(found)] if choice.tied else [(group,) for group in found]:
-            yield _parameter(model, choice, groups, whole)
+            yield _parameter(setup, choice, groups, whole)
 
 
 def _inertial(known: dict[str, Place], mass: Place) -> tuple[Place, ...]:
@@ -129,10 +190,18 @@ def _inertial(known: dict[str, Place], mass: Place) -> tuple[Place, ...]:
     return mass, known[f"{link}/com"], known[f"{link}/inertia"]
 
 
-def _parameter(model: Model, free: Free, groups: tuple[tuple[Place, ...], ...], whole: bool) -> Parameter:
+def _weights(setup: Setup, free: Free) -> Parameter:
+    if setup.model.augmentation is None:
+        raise ValueError("'network' is free, but the model has no networks: graft them with hs.Blueprint(...).graft(model)")
+    start = Flat(setup, _networks).vector()
+    names = tuple(f"network[{i}]" for i in range(len(start)))
+    return Parameter(names, (), LinearScale(start, np.ones(len(start))), free, "1", True)
+
+
+def _parameter(setup: Setup, free: Free, groups: tuple[tuple[Place, ...], ...], whole: bool) -> Parameter:
     first = groups[0]
     path = free.pattern if len(groups) > 1 else first[0].path
-    own = np.concatenate([place.value(model) for place in first])
+    own = np.concatenate([place.value(setup) for place in first])
     if whole:
         if free.start is not None or np.isfinite([free.lower, free.upper]).any():
             raise ValueError(

@@ -1,17 +1,19 @@
 """Every physical number of a model by a path: "link/upper_arm/mass", "joint/elbow/damping", "contact/foot/ground/friction".
 
-A path names a place in one of the model's arrays. Paths are matched by patterns, and sorted as the model is.
+"sensor/elbow/bias" and "control/delay" belong to the measurement. A path names a place in an array. Paths are matched by patterns, and sorted as the model is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 
 from ..model import Model
 from ..spatial import Array
+from .apparatus import Setup
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Place:
 
     path: str
     owner: str
-    """"links", "joints", ..., or nothing for the model itself."""
+    """"model", "model.links", "apparatus", ..."""
     field: str
     index: tuple[int, ...]
     """Places in the flattened array."""
@@ -30,18 +32,27 @@ class Place:
     labels: tuple[str, ...] = ("",)
     """Of several numbers, such as ".x", ".y", ".z"."""
 
-    def leaf(self, model: Model) -> Array:
+    def leaf(self, setup: Setup) -> Array:
         """The array in which they lie."""
-        return getattr(getattr(model, self.owner) if self.owner else model, self.field)
+        return getattr(_owner(setup, self.owner), self.field)
 
-    def with_leaf(self, model: Model, array: Array) -> Model:
-        """The model with another array in its place."""
-        if not self.owner:
-            return replace(model, **{self.field: array})
-        return replace(model, **{self.owner: replace(getattr(model, self.owner), **{self.field: array})})
+    def with_leaf(self, setup: Setup, array: Array) -> Setup:
+        """The setup with another array in its place."""
+        return _with(setup, [*self.owner.split("."), self.field], array)
 
-    def value(self, model: Model) -> np.ndarray:
-        return np.asarray(self.leaf(model), dtype=float).ravel()[list(self.index)]
+    def value(self, setup: Setup) -> np.ndarray:
+        return np.asarray(self.leaf(setup), dtype=float).ravel()[list(self.index)]
+
+
+def _owner(setup: Setup, path: str) -> Any:
+    for name in path.split("."):
+        setup = getattr(setup, name)
+    return setup
+
+
+def _with(owner: Any, path: list[str], array: Array) -> Any:
+    first, *rest = path
+    return replace(owner, **{first: _with(getattr(owner, first), rest, array) if rest else array})
 
 
 _XYZ = (".x", ".y", ".z")
@@ -67,40 +78,77 @@ _CONTACT = {
 }
 
 
-def places(model: Model) -> dict[str, Place]:
-    """All places of a model by their paths."""
-    return {place.path: place for place in _all(model)}
+def places(setup: Setup) -> dict[str, Place]:
+    """All places by their paths."""
+    return {place.path: place for part in (_of_model(setup.model), _of_apparatus(setup)) for place in part}
 
 
-def _all(model: Model) -> Iterator[Place]:
+def _of_apparatus(setup: Setup) -> Iterator[Place]:
+    model = setup.model
+    for i, name in enumerate(position_names(model)):
+        # A number of a quaternion has no gain or bias of its own.
+        if "[" not in name:
+            yield Place(f"sensor/{name}/gain", "apparatus", "position_gain", (i,), "1")
+            yield Place(f"sensor/{name}/bias", "apparatus", "position_bias", (i,), "rad or m")
+    count = np.size(setup.apparatus.control_gain)
+    if count:
+        for i, name in enumerate(control_names(model, count)):
+            yield Place(f"control/{name}/gain", "apparatus", "control_gain", (i,), "1")
+            yield Place(f"control/{name}/bias", "apparatus", "control_bias", (i,), "unit of the control")
+        yield Place("control/delay", "apparatus", "delay", (0,), "s")
+
+
+def control_names(model: Model, count: int) -> tuple[str, ...]:
+    """Of actuators where the log has commands, else of the joints that get its forces."""
+    if count == model.nu and count != model.nv:
+        return model.actuators.names
+    return _by_joint(model, model.nv, model.v_of)
+
+
+def position_names(model: Model) -> tuple[str, ...]:
+    """Of every number of a configuration the joint; with its place where a joint has several."""
+    return _by_joint(model, model.nq, model.q_of)
+
+
+def _by_joint(model: Model, size: int, where: Callable[[str], slice]) -> tuple[str, ...]:
+    names, topology = [""] * size, model.topology
+    for name, kind, mimic in zip(topology.joint_names, topology.kinds, topology.mimics, strict=True):
+        if kind.nv and mimic < 0:
+            own = np.arange(size)[where(name)]
+            for k, i in enumerate(own):
+                names[i] = name if len(own) == 1 else f"{name}[{k}]"
+    return tuple(names)
+
+
+def _of_model(model: Model) -> Iterator[Place]:
     topology = model.topology
     for i, name in enumerate(topology.link_names):
-        yield Place(f"link/{name}/mass", "links", "mass", (i,), "kg", True)
-        yield Place(f"link/{name}/com", "links", "com", _row(i, 3), "m", labels=_XYZ)
-        yield Place(f"link/{name}/inertia", "links", "inertia", _row(i, 6), "kg m^2", labels=_SIX)
+        yield Place(f"link/{name}/mass", "model.links", "mass", (i,), "kg", True)
+        yield Place(f"link/{name}/com", "model.links", "com", _row(i, 3), "m", labels=_XYZ)
+        yield Place(f"link/{name}/inertia", "model.links", "inertia", _row(i, 6), "kg m^2", labels=_SIX)
     for i, name in enumerate(topology.joint_names):
         v = topology.v_slices[i]
         freedoms = tuple(range(v.start, v.stop))
         several = tuple(f"[{k}]" for k in range(len(freedoms))) if len(freedoms) > 1 else ("",)
-        yield Place(f"joint/{name}/position", "joints", "position", _row(i, 3), "m", labels=_XYZ)
-        yield Place(f"joint/{name}/axis", "joints", "axis", _row(i, 3), "1", labels=_XYZ)
+        yield Place(f"joint/{name}/position", "model.joints", "position", _row(i, 3), "m", labels=_XYZ)
+        yield Place(f"joint/{name}/axis", "model.joints", "axis", _row(i, 3), "1", labels=_XYZ)
         if freedoms:
             for field, unit in _JOINT.items():
-                yield Place(f"joint/{name}/{field}", "joints", field, freedoms, unit, True, several)
+                yield Place(f"joint/{name}/{field}", "model.joints", field, freedoms, unit, True, several)
             q = topology.q_slices[i]
             if q.stop - q.start == len(freedoms):
                 rest = tuple(range(q.start, q.stop))
-                yield Place(f"joint/{name}/spring_rest", "joints", "spring_rest", rest, "rad or m", labels=several)
+                yield Place(f"joint/{name}/spring_rest", "model.joints", "spring_rest", rest, "rad or m", labels=several)
     for i, (a, b) in enumerate(model.contacts.pairs):
         pair = f"{model.geometry.names[a]}/{model.geometry.names[b]}"
         for field, unit in _CONTACT.items():
-            yield Place(f"contact/{pair}/{field}", "contacts", field, (i,), unit, True)
+            yield Place(f"contact/{pair}/{field}", "model.contacts", field, (i,), unit, True)
     for i, name in enumerate(model.actuators.names):
-        yield Place(f"actuator/{name}/gain", "actuators", "gain", (i,), "N m or N for one unit of command")
+        yield Place(f"actuator/{name}/gain", "model.actuators", "gain", (i,), "N m or N for one unit of command")
         bias = (".constant", ".length", ".velocity")
-        yield Place(f"actuator/{name}/bias", "actuators", "bias", _row(i, 3), "N m or N", labels=bias)
-    yield Place("world/gravity", "", "gravity", (0, 1, 2), "m/s^2", labels=_XYZ)
-    yield Place("world/timestep", "", "timestep", (0,), "s", True)
+        yield Place(f"actuator/{name}/bias", "model.actuators", "bias", _row(i, 3), "N m or N", labels=bias)
+    yield Place("world/gravity", "model", "gravity", (0, 1, 2), "m/s^2", labels=_XYZ)
+    yield Place("world/timestep", "model", "timestep", (0,), "s", True)
 
 
 def _row(i: int, width: int) -> tuple[int, ...]:
@@ -109,6 +157,8 @@ def _row(i: int, width: int) -> tuple[int, ...]:
 
 def matching(known: dict[str, Place], pattern: str) -> list[Place]:
     """Places whose path is, or matches, the pattern; an error that says what there is where none does."""
+    if pattern.startswith("contact/") and pattern.endswith("/mu"):
+        pattern = pattern.removesuffix("mu") + "friction"
     found = [place for path, place in known.items() if path == pattern or fnmatchcase(path, pattern)]
     if not found:
         close = get_close_matches(pattern, known, 3, 0.3)

@@ -1,7 +1,10 @@
 """How a number is counted while it is searched: linearly, by its logarithm, or as part of a physical inertia."""
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
@@ -19,8 +22,16 @@ class LinearScale:
     def to_physical(self, z: Float[Array, " n"]) -> Float[Array, " n"]:
         return self.start + self.size * z
 
+    def values(self, z: np.ndarray) -> np.ndarray:
+        """As numbers."""
+        return self.start + self.size * z
+
     def from_physical(self, x: np.ndarray) -> np.ndarray:
         return (np.asarray(x) - self.start) / self.size
+
+    def slopes(self, z: np.ndarray) -> np.ndarray:
+        """dx/dz."""
+        return np.diag(np.broadcast_to(self.size, np.shape(z)))
 
 
 @dataclass(frozen=True)
@@ -32,9 +43,15 @@ class LogScale:
     def to_physical(self, z: Float[Array, " n"]) -> Float[Array, " n"]:
         return self.start * jnp.exp(z)
 
+    def values(self, z: np.ndarray) -> np.ndarray:
+        return self.start * np.exp(z)
+
     def from_physical(self, x: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            return np.log(np.asarray(x) / self.start)
+            return np.log(np.maximum(np.asarray(x) / self.start, 0.0))
+
+    def slopes(self, z: np.ndarray) -> np.ndarray:
+        return np.diag(self.start * np.exp(z))
 
 
 @dataclass(frozen=True)
@@ -49,11 +66,28 @@ class InertiaScale:
         return cls(_log_cholesky(start))
 
     def to_physical(self, z: Float[Array, "10"]) -> Float[Array, "10"]:
-        mass, com, inertia = from_log_cholesky(self.origin + z)
-        return jnp.concatenate([jnp.reshape(mass, (1,)), com, inertia])
+        return _physical(self.origin + z)
+
+    def values(self, z: np.ndarray) -> np.ndarray:
+        return np.asarray(_compiled()(self.origin + z))
 
     def from_physical(self, x: np.ndarray) -> np.ndarray:
         return _log_cholesky(x) - self.origin
+
+    def slopes(self, z: np.ndarray) -> np.ndarray:
+        return np.asarray(_compiled(slopes=True)(self.origin + z))
+
+
+def _physical(numbers: Float[Array, "10"]) -> Float[Array, "10"]:
+    mass, com, inertia = from_log_cholesky(numbers)
+    return jnp.concatenate([jnp.reshape(mass, (1,)), com, inertia])
+
+
+@functools.cache
+def _compiled(slopes: bool = False) -> Callable:
+    from ..native import jit
+
+    return jit(jax.jacfwd(_physical) if slopes else _physical)
 
 
 def _log_cholesky(x: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ Policy = Callable[[Scalar, State], ControlLike]
 """control = policy(time, state)"""
 
 
-_KEEP = jax.checkpoint_policies.save_only_these_names(KEPT)
+KEEP = jax.checkpoint_policies.save_only_these_names(KEPT)
 
 
 class Rollout(eqx.Module):
@@ -100,21 +100,21 @@ def _rollout(model, state, controls, dt, start_time, steps, integrator, contact,
         state = advance(model, mechanism, state, control, t, dt, integrator, contact, marks)
         return state, (state.q, state.qd, marks.values)
 
-    first = State(state.q, state.qd, _memory(model, state, contact))
-    body = jax.checkpoint(one_step, prevent_cse=False, policy=_KEEP) if checkpoint else one_step
+    first = with_memory(model, state, contact)
+    body = jax.checkpoint(one_step, prevent_cse=False, policy=KEEP) if checkpoint else one_step
     last, (*states, values) = jax.lax.scan(body, first, (times[:-1], None if policy else controls), length=steps)
     q, qd = (jnp.concatenate([start[None], rest]) for start, rest in zip(state, states, strict=True))
     return Rollout(times, q, qd, values, last.memory)
 
 
-def _memory(model: Model, state: State, contact: Contact | None) -> Memory | None:
-    """What the first step is to remember: of contact what it wants, unless the state has it already."""
+def with_memory(model: Model, state: State, contact: Contact | None) -> State:
+    """The state with what the first step is to remember: of contact what it wants, unless the state has it already."""
     memory = Memory() if state.memory is None else state.memory
     impulsive = contact is not None and contact.acts_on_velocities(model)
     impulses = contact.memory(model) if impulsive else None
     if impulses is not None and memory.contact is not None:
         impulses = memory.contact
-    return Memory(impulses, memory.networks).or_nothing()
+    return State(state.q, state.qd, Memory(impulses, memory.networks).or_nothing())
 
 
 def _count(steps: int | None, controls) -> int:

@@ -1,0 +1,105 @@
+"""How far a model's motion is from measured motion, window by window."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from ..contact import Contact
+from ..data.log import Trajectory
+from ..model import Model
+from ..simulate import Integrator, SemiImplicitEuler
+from .apparatus import Apparatus
+from .measured import Measured, measured
+from .parameters import Parameters
+from .places import position_names
+from .problem import Problem
+from .setting import at_rate, contact_of
+from .starts import best_starts
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Of positions; a window that diverged counts as infinitely far off."""
+
+    dt: float
+    runs: tuple[str, ...]
+    """Of each window."""
+    joints: tuple[str, ...]
+    differences: Float[np.ndarray, "windows samples nq"]
+    """Simulated minus measured, NaN where nothing was measured."""
+
+    @property
+    def rmse(self) -> Float[np.ndarray, " windows"]:
+        """Of each window, over all joints and samples [rad or m]."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = np.sqrt(np.nanmean(self.differences**2, axis=(1, 2)))
+        return np.where(np.isfinite(found), found, np.inf)
+
+    @property
+    def median(self) -> float:
+        return float(np.median(self.rmse))
+
+    @property
+    def ninth(self) -> float:
+        """The 90th percentile: what the worse windows are like."""
+        return float(np.quantile(self.rmse, 0.9, method="lower" if np.isinf(self.rmse).any() else "linear"))
+
+    def by_run(self) -> dict[str, float]:
+        """Median of each run's windows."""
+        runs = np.array(self.runs)
+        return {run: float(np.median(self.rmse[runs == run])) for run in dict.fromkeys(self.runs)}
+
+    def by_joint(self) -> dict[str, float]:
+        """Root of the mean square over all windows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = np.sqrt(np.nanmean(self.differences**2, axis=(0, 1)))
+        return dict(zip(self.joints, map(float, found), strict=True))
+
+    def by_horizon(self) -> tuple[Float[np.ndarray, " samples"], Float[np.ndarray, " samples"]]:
+        """Times since the start of a window, and the median over windows of the distance at each."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            distance = np.sqrt(np.nanmean(self.differences**2, axis=2))
+        return self.dt * np.arange(distance.shape[1]), np.median(distance, axis=0)
+
+
+def evaluate(
+    model: Model,
+    logs: Trajectory | Sequence[Trajectory],
+    window: float = 1.0,
+    stride: float | None = None,
+    *,
+    start: Literal["measured", "fitted"] | float = "measured",
+    dt: float | None = None,
+    integrator: Integrator = SemiImplicitEuler(),
+    contact: Contact | None | Literal["auto"] = "auto",
+    substeps: int = 1,
+    apparatus: Apparatus | None = None,
+) -> Errors:
+    """Roll a model out over windows of measured motion and compare positions.
+
+    `start`: as measured; fitted to the whole window; or fitted to its first so many seconds. Compare models only with the
+    same choice. `apparatus`: sensors and delay that a fit has found (`fit.apparatus`).
+    """
+    delay = 0.0 if apparatus is None else abs(float(apparatus.delay))
+    data = measured(model, logs, window, stride, dt, "position", delay)
+    contact = contact_of(model, contact)
+    model = at_rate(model, data.dt, substeps)
+    parameters = Parameters(model, (), data.controls.shape[-1], apparatus)
+    problem = Problem(parameters, data, integrator, contact, substeps, start != "measured")
+    z, s = problem.zeros()
+    if start != "measured":
+        short = data if start == "fitted" else data.shortened(max(2, round(float(start) / data.dt)))
+        s = best_starts(Problem(parameters, short, integrator, contact, substeps), z)
+    return errors_of(problem, z, s)
+
+
+def errors_of(problem: Problem, z: np.ndarray, s: np.ndarray) -> Errors:
+    """Of a problem at a point."""
+    data: Measured = problem.data
+    shown = problem.parameters.sensed(problem.parameters.values(z), problem.simulated(z, s).states)["position"]
+    known = data.weights.get("position", np.ones_like(data.q)) > 0
+    differences = np.where(known, shown - data.q, np.nan)
+    return Errors(data.dt, data.runs, position_names(problem.motion.model), differences)

@@ -1,0 +1,190 @@
+"""From logs to a calibrated model."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import jax
+import numpy as np
+
+from ..contact import Contact
+from ..data.log import Trajectory
+from ..model import Model
+from ..simulate import Integrator, SemiImplicitEuler
+from .errors import errors_of
+from .estimates import estimates, numbers, physical_covariance
+from .identifiability import Identifiability, identifiability
+from .journal import Journal, fingerprint, shown
+from .levenberg_marquardt import Point
+from .losses import Loss, Squares
+from .measured import Compare, Measured, measured
+from .parameters import Free, Parameters
+from .problem import Problem
+from .result import Fit
+from .setting import at_rate, contact_of
+from .solvers import LevenbergMarquardt, Solver
+from .starts import best_starts
+from .uncertainty import uncertainty
+
+_LONGEST_DELAY = 0.1
+"""[s], unless bounds say otherwise."""
+
+
+class IdentifiabilityWarning(UserWarning):
+    """Something that is free is not determined by the data."""
+
+
+def fit(
+    model: Model,
+    logs: Trajectory | Sequence[Trajectory],
+    free: str | Free | Sequence[str | Free],
+    solver: Solver = LevenbergMarquardt(),
+    *,
+    window: float = 1.0,
+    stride: float | None = None,
+    dt: float | None = None,
+    substeps: int = 1,
+    compare: Compare = "position",
+    start: Literal["fitted", "measured"] = "fitted",
+    loss: Loss = Squares(),
+    jump: float | None = None,
+    horizons: Sequence[float] = (),
+    integrator: Integrator = SemiImplicitEuler(),
+    contact: Contact | None | Literal["auto"] = "auto",
+    folder: str | os.PathLike | None = None,
+    resume: bool = False,
+    seed: int = 0,
+    progress: bool = False,
+) -> Fit:
+    """Parameters and weights for which simulated windows of the logs are nearest to measured ones (NeuralSim's equation 1).
+
+    `free`: paths or patterns of what may change ("link/*/mass", "joint/*/damping", "network", "control/delay", ...), or
+    `hs.Free` with bounds, scale, ties and priors. Each window of `window` seconds begins at a start that is fitted too, or
+    as measured. `window` "step" in other words is one dt: the one-step loss, quick and sensitive to noise.
+
+    `compare`: what is compared, with the standard deviation of its noise if known: {"position": 1e-3}. `dt`: the logs are
+    resampled to it (their own step); `substeps` of the simulator lie in each. `jump` joins windows of a run (multiple
+    shooting): the standard deviation of a state's jump between them. `horizons`: begin with shorter windows [s].
+
+    `folder` keeps the progress of long fits, with `resume` a killed one goes on; Ctrl-C returns the best fit until then.
+    """
+    _check_precision()
+    choices = _with_delay_bounds(free)
+    delay = max([max(abs(c.lower), abs(c.upper)) for c in choices if c.pattern == "control/delay"], default=0.0)
+    data = measured(model, logs, window, stride, dt, compare, delay)
+    contact = contact_of(model, contact)
+    own_step = any(name == "world/timestep" for name in (c.pattern for c in choices))
+    parameters = Parameters(at_rate(model, data.dt, substeps), choices, data.controls.shape[-1])
+    problem = Problem(parameters, data, integrator, contact, substeps, start == "fitted", loss, jump)
+    known = isinstance(compare, dict)
+    with shown(progress) as show:
+        journal = Journal(folder, _fingerprint(problem, solver, horizons, seed), resume, show)
+        problem, point = _solve(problem, solver, horizons, journal, seed, known)
+    found = parameters.model(point.z)
+    if not own_step:
+        found = replace(found, timestep=model.timestep)
+    return _result(problem, point, found, journal, known)
+
+
+def _solve(
+    problem: Problem, solver: Solver, horizons: Sequence[float], journal: Journal, seed: int, known: bool
+) -> tuple[Problem, Point]:
+    """Stage after stage: short windows first, and, where priors have to be weighed against noise of unknown level, again."""
+    z, s = problem.zeros()
+    if problem.own and journal.stage is None:
+        s = best_starts(problem, z, iterations=5)
+    point = Point(z, s)
+    stages = [f"horizon {h:g} s" for h in horizons] + ["fit"]
+    weigh = not known and len(problem.parameters.prior()[0]) > 0
+    stages += ["fit, noise known", "fit, noise known better"] if weigh else []
+    skip = journal.stage in stages
+    for stage, horizon in zip(stages, [*horizons, None, None, None], strict=False):
+        if skip and stage != journal.stage:
+            continue
+        skip = False
+        if weigh:
+            problem = replace(problem, data=_at_level(problem, point))
+        short = problem if horizon is None else replace(problem, data=_short(problem.data, horizon))
+        point = solver.run(short, Point(point.z, point.s), journal, stage, seed)
+        if point.done == "stopped":
+            break
+    return problem, point
+
+
+def _at_level(problem: Problem, point: Point) -> Measured:
+    """Weights such that residuals have the variance 1."""
+    residuals = problem.residuals(point.z, point.s)
+    squares = sum(float(np.sum((problem.data.weights[n] * r) ** 2)) for n, r in residuals.items())
+    left = max(problem.data.count - problem.size - point.s.size, 1)
+    return problem.data.scaled(1 / max(np.sqrt(squares / left), 1e-300))
+
+
+def _short(data: Measured, horizon: float) -> Measured:
+    if not 0 < horizon:
+        raise ValueError(f"a horizon is {horizon} s, but must be positive")
+    return data.shortened(max(2, round(horizon / data.dt)))
+
+
+def _result(problem: Problem, point: Point, model: Model, journal: Journal, known: bool) -> Fit:
+    lower, upper = problem.bounds()
+    at_bound = (point.z <= lower) | (point.z >= upper)
+    sure = uncertainty(problem, point, known, at_bound)
+    told = _identifiability(problem, point, sure.noise if not known else 1.0)
+    if told is not None and told.rank < len(told.numbers):
+        warnings.warn(str(told), IdentifiabilityWarning, stacklevel=3)
+    lost = frozenset() if told is None else frozenset(n for n, ok in told.determined.items() if not ok)
+    free = problem.parameters
+    return Fit(
+        model,
+        free.setup(free.values(point.z)).apparatus,
+        estimates(free, point.z, sure, lost),
+        physical_covariance(free, point.z, sure),
+        "weights of networks are not judged" if told is None else str(told),
+        sure.words,
+        sure.noise,
+        errors_of(problem, point.z, point.s),
+        np.array(journal.costs),
+        point.cost,
+        point.done,
+        journal.seconds,
+        problem,
+        point,
+    )
+
+
+def _identifiability(problem: Problem, point: Point, noise: float) -> Identifiability | None:
+    """Before anything is believed: which combinations the data see. Many weights of a network never are."""
+    free = problem.parameters
+    if any(p.networks for p in free.list):
+        return None
+    scale = max(noise, 1e-300)
+    return identifiability(problem.root(point.z, point.s) / scale, numbers(free, point.z), free.slopes(point.z))
+
+
+def _with_delay_bounds(free: str | Free | Sequence[str | Free]) -> list[Free]:
+    several = [free] if isinstance(free, str | Free) else list(free)
+    choices = [Free(c) if isinstance(c, str) else c for c in several]
+    if not choices:
+        raise ValueError("nothing is free: give patterns such as ['link/*/mass', 'joint/*/damping']")
+    for i, c in enumerate(choices):
+        if c.pattern == "control/delay":
+            lower = c.lower if np.isfinite(c.lower) else 0.0
+            upper = c.upper if np.isfinite(c.upper) else _LONGEST_DELAY
+            choices[i] = replace(c, lower=lower, upper=upper)
+    return choices
+
+
+def _fingerprint(problem: Problem, solver: Solver, horizons: Sequence[float], seed: int) -> str:
+    data, options = problem.data, (solver, tuple(horizons), seed, problem.loss, problem.jump, problem.substeps)
+    arrays = [np.asarray(leaf) for leaf in jax.tree.leaves(problem.parameters.base)]
+    weights = [w for _, w in sorted(data.weights.items())]
+    return fingerprint(problem.parameters.names, options, *arrays, data.q, data.qd, data.controls, *weights)
+
+
+def _check_precision() -> None:
+    if not jax.config.read("jax_enable_x64"):
+        raise ValueError(
+            "identification needs numbers of 64 bits: jax.config.update('jax_enable_x64', True), or JAX_ENABLE_X64=1"
+        )

@@ -1,0 +1,204 @@
+"""Measured motion as a fit wants it: windows of equal length, stacked, with what every number weighs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from ..data import DataError
+from ..data.log import Trajectory, smooth, windows
+from ..model import Model
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Windows of all logs. Sample k of a window lies k dt after its start."""
+
+    dt: float
+    """[s]"""
+    time: Float[np.ndarray, " windows"]
+    """When each begins in its run [s]."""
+    q: Float[np.ndarray, "windows samples nq"]
+    qd: Float[np.ndarray, "windows samples nv"]
+    """Measured, or by a filter from positions."""
+    controls: Float[np.ndarray, "windows wide nc"]
+    """One row a step, with `margin` rows before and after for a delay."""
+    margin: int
+    values: dict[str, Float[np.ndarray, "windows steps _"]]
+    """Other variables that are compared, one row a step."""
+    weights: dict[str, np.ndarray]
+    """Of "position", "velocity" and each of the values: one over the standard deviation of its noise, 0 where unknown."""
+    runs: tuple[str, ...]
+    """Of each window."""
+    control_kind: str
+    follows: Int[np.ndarray, " windows"]
+    """The window that ends where this one begins; -1 where there is none."""
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def steps(self) -> int:
+        return self.q.shape[1] - 1
+
+    @property
+    def count(self) -> int:
+        """How many numbers are compared."""
+        return int(sum(np.count_nonzero(w) for w in self.weights.values()))
+
+    def __getitem__(self, index: slice | np.ndarray) -> "Measured":
+        """Some of the windows."""
+        rows = np.arange(len(self))[index]
+        return replace(
+            self,
+            **{name: getattr(self, name)[rows] for name in ("time", "q", "qd", "controls")},
+            values={name: x[rows] for name, x in self.values.items()},
+            weights={name: x[rows] for name, x in self.weights.items()},
+            runs=tuple(self.runs[i] for i in rows),
+            follows=np.full(len(rows), -1),
+        )
+
+    def shortened(self, steps: int) -> "Measured":
+        """Only the first steps of every window."""
+        steps = min(steps, self.steps)
+        cut = {name: x[:, : steps + (name in _STATES)] for name, x in self.weights.items()}
+        return replace(
+            self,
+            q=self.q[:, : steps + 1],
+            qd=self.qd[:, : steps + 1],
+            controls=self.controls[:, : steps + 2 * self.margin],
+            values={name: x[:, :steps] for name, x in self.values.items()},
+            weights=cut,
+            follows=self.follows if steps == self.steps else np.full(len(self), -1),
+        )
+
+    def scaled(self, factor: float) -> "Measured":
+        """With all weights times a factor: another level of noise."""
+        return replace(self, weights={name: factor * w for name, w in self.weights.items()})
+
+
+_STATES = ("position", "velocity")
+Compare = str | Sequence[str] | Mapping[str, float | Sequence[float]]
+
+
+def measured(
+    model: Model,
+    logs: Trajectory | Sequence[Trajectory],
+    window: float,
+    stride: float | None = None,
+    dt: float | None = None,
+    compare: Compare = "position",
+    max_delay: float = 0.0,
+) -> Measured:
+    """Cut logs into windows of `window` seconds, one every `stride` (default: end to end), in steps of dt (the logs' own).
+
+    `compare` says what is compared: "position", "velocity", names of measured values, with the standard deviation of their
+    noise where more than one is. Velocities that were not measured come from a filter. `max_delay`: how far controls may
+    be shifted in time [s].
+    """
+    logs = [logs] if isinstance(logs, Trajectory) else list(logs)
+    if not logs:
+        raise DataError("no logs are given; read one with hs.read_log(path, model)")
+    noise = _noise(compare)
+    dt = float(np.median([log.dt for log in logs])) if dt is None else dt
+    margin = int(np.ceil(max_delay / dt)) + 1 if max_delay > 0 else 0
+    pieces: list[_Piece] = []
+    for log in logs:
+        _check(model, log, noise)
+        even = _even(log, dt)
+        for piece in windows(even, round(window / dt) * dt, stride):
+            first = int(np.searchsorted(even.time, piece.time[0] - dt / 2))
+            pieces.append(_Piece(even, first, round(window / dt)))
+    kinds = {piece.log.control_kind for piece in pieces if piece.log.controls is not None}
+    if len(kinds) > 1 or len({piece.log.controls is None for piece in pieces}) > 1:
+        raise DataError("some logs have commands, some joint forces, or some nothing; fit them apart, or give all the same")
+    return Measured(
+        dt,
+        np.array([piece.log.time[piece.first] - piece.log.time[0] for piece in pieces]),
+        np.stack([piece.samples(piece.log.q) for piece in pieces]),
+        np.stack([piece.samples(piece.log.qd) for piece in pieces]),
+        np.stack([piece.controls(margin) for piece in pieces]),
+        margin,
+        {name: np.stack([piece.value(name) for piece in pieces]) for name in noise if name not in _STATES},
+        {name: np.stack([piece.known(name) for piece in pieces]) / noise[name] for name in noise},
+        tuple(piece.log.run for piece in pieces),
+        kinds.pop() if kinds else "force",
+        _followed(pieces),
+    )
+
+
+@dataclass(frozen=True)
+class _Piece:
+    log: Trajectory
+    first: int
+    steps: int
+
+    def samples(self, array: np.ndarray) -> np.ndarray:
+        return array[self.first : self.first + self.steps + 1]
+
+    def value(self, name: str) -> np.ndarray:
+        return self.log.values[name].reshape(len(self.log), -1)[self.first : self.first + self.steps]
+
+    def controls(self, margin: int) -> np.ndarray:
+        """Of each step, with so many more on both sides; where the log has ended its last row stays."""
+        if self.log.controls is None:
+            return np.zeros((self.steps + 2 * margin, 0))
+        rows = np.arange(self.first - margin, self.first + self.steps + margin)
+        return self.log.controls[np.clip(rows, 0, len(self.log) - 1)]
+
+    def known(self, name: str) -> np.ndarray:
+        if name in _STATES:
+            return self.samples(self.log.q_mask if name == "position" else self.log.qd_mask).astype(float)
+        mask = self.log.value_masks[name].reshape(len(self.log), -1)
+        return mask[self.first : self.first + self.steps].astype(float)
+
+
+def _followed(pieces: Sequence[_Piece]) -> Int[np.ndarray, " windows"]:
+    ends = {(id(p.log), p.first + p.steps): i for i, p in enumerate(pieces)}
+    return np.array([ends.get((id(p.log), p.first), -1) for p in pieces])
+
+
+def _even(log: Trajectory, dt: float) -> Trajectory:
+    """In steps of dt, with velocities."""
+    if log.qd is None:
+        # Wide enough for a good slope at low rates, and short beside the motion of a robot.
+        log = smooth(log, window=max(0.05, 8 * log.dt))
+    uneven = np.abs(np.diff(log.time) - dt).max(initial=0.0) > 1e-6 * dt
+    return log.resampled(dt, controls="hold" if log.control_kind == "command" else "linear") if uneven else log
+
+
+def _noise(compare: Compare) -> dict[str, np.ndarray]:
+    names = [compare] if isinstance(compare, str) else list(compare)
+    if isinstance(compare, Mapping):
+        found = {name: np.asarray(level, dtype=float) for name, level in compare.items()}
+    elif len(names) == 1:
+        found = {names[0]: np.ones(())}
+    else:
+        raise DataError(
+            f"{', '.join(names) or 'nothing'} is compared: several kinds need the standard deviation of each one's noise, "
+            "compare={'position': 1e-3, 'velocity': 0.05}"
+        )
+    for name, level in found.items():
+        if not np.all(level > 0) or not np.all(np.isfinite(level)):
+            raise DataError(f"the noise of {name} is {level}; it must be positive")
+    return found
+
+
+def _check(model: Model, log: Trajectory, noise: Mapping[str, np.ndarray]) -> None:
+    where = f"log {log.source or log.run!r}"
+    if log.q.shape[1] != model.nq:
+        raise DataError(f"{where} has {log.q.shape[1]} positions, but the model has {model.nq}; read it for this model")
+    if log.controls is not None:
+        wanted = model.nu if log.control_kind == "command" else model.nv
+        if log.controls.shape[1] != wanted:
+            raise DataError(
+                f"{where} has {log.controls.shape[1]} controls ({log.control_kind}), but the model takes {wanted}"
+            )
+    for name in noise:
+        if name == "velocity" and log.qd is None:
+            raise DataError(f"{where} has no velocities to compare; compare positions, or smooth them: hs.smooth(log)")
+        if name not in (*_STATES, *log.values):
+            raise DataError(
+                f"{where} has no {name!r} to compare; it has: {', '.join(['position', 'velocity', *log.values])}"
+            )

@@ -1,0 +1,140 @@
+"""The simulated side of a fit, in JAX: how physical values x and a window's start become a motion that can be compared."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Float
+
+from ..contact import Contact
+from ..dynamics import Mechanism, assemble, move
+from ..model import Model, State
+from ..model.names import Recording, unmarked
+from ..simulate import Control, Integrator, initial_state
+from ..simulate.rollout import KEEP, with_memory
+from ..simulate.step import advance, begin
+from ..spatial import Array, Scalar
+from .apparatus import Setup
+from .measured import Measured
+from .parameters import Parameters
+
+
+class Window(NamedTuple):
+    """What one window gives to its simulation."""
+
+    time: Scalar
+    q: Float[Array, " nq"]
+    qd: Float[Array, " nv"]
+    """Measured at its start."""
+    controls: Float[Array, "wide nc"]
+
+
+class Simulated(NamedTuple):
+    """What comes out."""
+
+    states: Float[Array, "samples ns"]
+    """Positions, velocities, and what contact and networks remember."""
+    controls: Float[Array, "steps nc"]
+    """As the mechanism got them."""
+    values: Float[Array, "steps values"]
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Functions of x, physical values in the order of `parameters`, each for one window."""
+
+    parameters: Parameters
+    dt: float
+    steps: int
+    margin: int
+    control_kind: str
+    record: tuple[str, ...]
+    integrator: Integrator
+    contact: Contact | None
+    substeps: int
+    own_start: bool
+    """Whether the start of a window is among its own numbers; else it is as measured."""
+
+    @property
+    def model(self) -> Model:
+        return self.parameters.base.model
+
+    @property
+    def own(self) -> int:
+        """How many numbers belong to a window alone: how far its start is from the measured one."""
+        return 2 * self.model.nv if self.own_start else 0
+
+    @cached_property
+    def _unravel(self):
+        with jax.ensure_compile_time_eval():
+            return ravel_pytree(self._first(jnp.asarray(self.model.rest()[0]), jnp.zeros(self.model.nv)))[1]
+
+    def _first(self, q: Float[Array, " nq"], qd: Float[Array, " nv"]) -> State:
+        return with_memory(self.model, initial_state(self.model, (q, qd)), self.contact)
+
+    def start(self, own: Float[Array, " own"], q: Float[Array, " nq"], qd: Float[Array, " nv"]) -> Float[Array, " ns"]:
+        if self.own:
+            q, _ = move(self.model, q, qd, own[: self.model.nv], 1.0)
+            qd = qd + own[self.model.nv :]
+        return ravel_pytree(self._first(q, qd))[0]
+
+    def drive(self, x: Float[Array, " size"], controls: Float[Array, "wide nc"]) -> Float[Array, "steps nc"]:
+        """What reaches the mechanism in each step: the log, later by the delay, times a gain, plus a bias."""
+        apparatus = self.parameters.setup(x).apparatus
+        if self.margin:
+            early = self.margin - jnp.clip(apparatus.delay / self.dt, -self.margin, self.margin)
+            whole = jnp.clip(jnp.floor(early), 0, 2 * self.margin - 1)
+            rows = whole.astype(jnp.int32) + jnp.arange(self.steps)
+            share = early - whole
+            controls = (1 - share) * controls[rows] + share * controls[jnp.minimum(rows + 1, len(controls) - 1)]
+        return apparatus.control_gain * controls + apparatus.control_bias
+
+    def sample(
+        self, x: Float[Array, " size"], state: Float[Array, " ns"], control: Float[Array, " nc"], time: Scalar
+    ) -> Float[Array, " ns+values"]:
+        """State and recorded values one sample later."""
+        setup = self.parameters.setup(x)
+        return jnp.concatenate(self._later(setup, assemble(setup.model), state, control, time))
+
+    def _later(self, setup: Setup, mechanism: Mechanism, state: Array, control: Array, time: Scalar):
+        model, now = setup.model, self._unravel(state)
+        drive = Control()
+        if control.shape[0]:
+            drive = Control(command=control) if self.control_kind == "command" else Control(force=control)
+        dt, seen = model.timestep, []
+        for k in range(self.substeps):
+            marks = Recording(begin(model, now, unmarked), self.record if k == 0 else ())
+            at = time + k * dt
+            now = advance(model, mechanism, now, drive, at, dt, self.integrator, self.contact, marks)
+            if k == 0:
+                seen = [jnp.ravel(marks.values[name]) for name in self.record]
+        return ravel_pytree(now)[0], jnp.concatenate(seen) if seen else jnp.zeros(0)
+
+    def run(self, x: Float[Array, " size"], own: Float[Array, " own"], window: Window) -> Simulated:
+        setup = self.parameters.setup(x)
+        mechanism, controls = assemble(setup.model), self.drive(x, window.controls)
+        dt = self.substeps * setup.model.timestep
+
+        def one(state, now):
+            k, control = now
+            later, values = self._later(setup, mechanism, state, control, window.time + k * dt)
+            return later, (later, values)
+
+        first = self.start(own, window.q, window.qd)
+        body = jax.checkpoint(one, prevent_cse=False, policy=KEEP)
+        _, (states, values) = jax.lax.scan(body, first, (jnp.arange(self.steps), controls))
+        return Simulated(jnp.concatenate([first[None], states]), controls, values)
+
+    def shown(self, x: Float[Array, " size"], states: Float[Array, "*many ns"]) -> dict[str, Array]:
+        """What the sensors show of states."""
+        nq, nv, sensors = self.model.nq, self.model.nv, self.parameters.setup(x).apparatus
+        positions = sensors.position_gain * states[..., :nq] + sensors.position_bias
+        return {"position": positions, "velocity": states[..., nq : nq + nv]}
+
+
+def window_of(data: Measured) -> Window:
+    """Of all windows, as rows."""
+    return Window(data.time, data.q[:, 0], data.qd[:, 0], data.controls)

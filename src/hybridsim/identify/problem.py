@@ -1,0 +1,285 @@
+"""A problem of identification: residuals between measured and simulated motion, their cost, and its derivatives."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..contact import Contact
+from ..simulate import Integrator, SemiImplicitEuler
+from .losses import Loss, Squares
+from .measured import Measured
+from .motion import Motion, Simulated, Window, window_of
+from .normal import Normal
+from .parameters import Parameters
+from .sensitivity import Sensitivity
+
+_CHUNK = 8e6
+"""Numbers of derivatives that are held at once."""
+Residuals = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A search for z, the parameters, and s, the own numbers of each window: how far its start is from the measured one."""
+
+    parameters: Parameters
+    data: Measured
+    integrator: Integrator = SemiImplicitEuler()
+    contact: Contact | None = None
+    substeps: int = 1
+    own_start: bool = True
+    loss: Loss = Squares()
+    jump: float | None = None
+    """Multiple shooting: the standard deviation of the jump of a state from the end of a window to the start of the next;
+    None: windows are not joined."""
+
+    def __reduce__(self):
+        """Compiled functions stay behind; the other process compiles its own, or finds them on disk."""
+        given = self.parameters, self.data, self.integrator, self.contact, self.substeps, self.own_start, self.loss
+        return type(self), (*given, self.jump)
+
+    @cached_property
+    def motion(self) -> Motion:
+        data = self.data
+        return Motion(
+            self.parameters,
+            data.dt,
+            data.steps,
+            data.margin,
+            data.control_kind,
+            tuple(data.values),
+            self.integrator,
+            self.contact,
+            self.substeps,
+            self.own_start,
+        )
+
+    @property
+    def size(self) -> int:
+        return self.parameters.size
+
+    @property
+    def own(self) -> int:
+        return self.motion.own
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.parameters.bounds()
+
+    def zeros(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where a search begins: parameters as in the model, starts as measured."""
+        return np.zeros(self.size), np.zeros((len(self.data), self.own))
+
+    def with_data(self, data: Measured) -> "Problem":
+        """Of other windows; what is compiled is kept where it can be."""
+        other = replace(self, data=data)
+        if data.steps == self.data.steps and data.margin == self.data.margin:
+            for name in ("motion", "_run", "_sensitivity", "_value_and_gradient"):
+                if name in self.__dict__:
+                    other.__dict__[name] = self.__dict__[name]
+        return other
+
+    # Simulated motion and its distance from the measured one
+
+    @cached_property
+    def _run(self):
+        from ..native import batch
+
+        return batch(self.motion.run, in_axes=(None, 0, 0))
+
+    @cached_property
+    def _sensitivity(self) -> Sensitivity:
+        return Sensitivity(self.motion)
+
+    def simulated(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Simulated:
+        made = self._run(self._physical(z), s, window_of(self.data))
+        return Simulated(*(np.asarray(x) for x in made))
+
+    def _physical(self, z: np.ndarray) -> np.ndarray:
+        return self.parameters.values(z)
+
+    def residuals(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Residuals:
+        """Simulated minus measured, in the units of what is compared; 0 where nothing was measured."""
+        return self._differences(self._physical(z), self.data, self.simulated(z, s))
+
+    def _differences(self, x: np.ndarray, data: Measured, made: Simulated) -> Residuals:
+        shown = self.parameters.sensed(x, made.states)
+        found, begin = {}, 0
+        for name, weight in data.weights.items():
+            if name in shown:
+                difference = shown[name] - (data.q if name == "position" else data.qd)
+            else:
+                width = data.values[name].shape[-1]
+                difference, begin = made.values[..., begin : begin + width] - data.values[name], begin + width
+            found[name] = np.where(weight > 0, difference, 0.0)
+        return found
+
+    def cost(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> float:
+        """Of all residuals; infinite where a motion is not finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            made = self.simulated(z, s)
+            found = self._differences(self._physical(z), self.data, made)
+            total = sum(float(np.sum(self.loss.cost(self.data.weights[n] * r))) for n, r in found.items())
+            total += 0.5 * float(np.sum(self._prior(z)[0] ** 2)) + 0.5 * float(np.sum(self._jumps(made) ** 2))
+        return total if np.isfinite(total) else np.inf
+
+    def costs(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Float[np.ndarray, " windows"]:
+        """Of the residuals of each window."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.residuals(z, s)
+            total = np.zeros(len(self.data))
+            for name, r in found.items():
+                total += self.loss.cost(self.data.weights[name] * r).sum(axis=(1, 2))
+        return np.where(np.isfinite(total), total, np.inf)
+
+    def _prior(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals of what is known beforehand, and their slopes."""
+        index, mean, deviation = self.parameters.prior()
+        if not len(index):
+            return np.zeros(0), np.zeros((0, self.size))
+        x = self._physical(z)
+        return (x[index] - mean) / deviation, self.parameters.slopes(z)[index] / deviation[:, None]
+
+    @cached_property
+    def _joints(self) -> tuple[np.ndarray, np.ndarray]:
+        """Windows of which the second begins where the first ends."""
+        if self.jump is None or not self.own:
+            return np.zeros(0, int), np.zeros(0, int)
+        after = np.flatnonzero(self.data.follows >= 0)
+        return self.data.follows[after], after
+
+    def _jumps(self, made: Simulated) -> np.ndarray:
+        before, after = self._joints
+        size = self.motion.model.nq + self.motion.model.nv
+        jump = 1.0 if self.jump is None else self.jump
+        return (made.states[before, -1, :size] - made.states[after, 0, :size]) / jump
+
+    # Normal equations
+
+    def rows(
+        self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """Some windows after others: weighted residuals r, their slopes by z and by own numbers, and those of jumps."""
+        x, m = self._physical(z), self.own
+        chain = self.parameters.slopes(z)
+        data, motion = self.data, self.motion
+        wide = data.steps * (m + self.size) * (2 * motion.model.nv + 2)
+        several = max(1, int(_CHUNK / max(wide, 1)))
+        for first in range(0, len(data), several):
+            part = slice(first, min(first + several, len(data)))
+            some = data[part]
+            window = window_of(some)
+            made = Simulated(*(np.asarray(a) for a in self._run(x, s[part], window)))
+            slopes = self._sensitivity.along(x, s[part], window, made)
+            ends = np.stack([np.concatenate([slopes[n][:, k] for n in ("start", "velocity")], axis=1) for k in (0, -1)])
+            differences, begin, r, J = self._differences(x, some, made), 0, [], []
+            for name, weight in some.weights.items():
+                slope = slopes.get(name)
+                if slope is None:
+                    width = some.values[name].shape[-1]
+                    slope, begin = slopes["values"][:, :, begin : begin + width], begin + width
+                weighted = weight * differences[name]
+                pull = np.sqrt(self.loss.weight(weighted))
+                r.append((pull * weighted).reshape(len(some), -1))
+                J.append(((pull * weight)[..., None] * slope).reshape(len(some), -1, m + self.size))
+            J = np.concatenate(J, axis=1)
+            yield part, np.concatenate(r, axis=1), J[..., m:] @ chain, J[..., :m], _chained(ends, m, chain)
+
+    def normal(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Normal:
+        """Normal equations of the whole at this point."""
+        count, m, n = len(self.data), self.own, self.size
+        A, g = np.zeros((n, n)), np.zeros(n)
+        B, C, h = np.zeros((count, n, m)), np.zeros((count, m, m)), np.zeros((count, m))
+        ends = np.zeros((2, count, self.motion.model.nq + self.motion.model.nv, m + n))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for part, r, J, K, at_ends in self.rows(z, s):
+                flat = J.reshape(-1, n)
+                A += flat.T @ flat
+                g += flat.T @ r.ravel()
+                Kt = K.transpose(0, 2, 1)
+                B[part], C[part] = (Kt @ J).transpose(0, 2, 1), Kt @ K
+                h[part] = (Kt @ r[..., None])[..., 0]
+                ends[:, part] = at_ends
+            r, J = self._prior(z)
+            A, g = A + J.T @ J, g + J.T @ r
+            E = self._join(z, s, ends, A, g, B, C, h)
+            return Normal(self.cost(z, s), A, g, B, C, h, E)
+
+    def _join(self, z, s, ends, A, g, B, C, h) -> dict[tuple[int, int], np.ndarray]:
+        """Adds what jumps contribute, and returns the blocks between windows."""
+        before, after = self._joints
+        if not len(before):
+            return {}
+        m, E = self.own, {}
+        for i, j, r in zip(before, after, self._jumps(self.simulated(z, s)), strict=True):
+            end, start = ends[1, i] / self.jump, ends[0, j] / self.jump
+            J, K, L = end[:, m:] - start[:, m:], end[:, :m], -start[:, :m]
+            A += J.T @ J
+            g += J.T @ r
+            for w, own in ((i, K), (j, L)):
+                B[w] += J.T @ own
+                C[w] += own.T @ own
+                h[w] += own.T @ r
+            E[int(i), int(j)] = K.T @ L
+        return E
+
+    def root(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Float[np.ndarray, "k size"]:
+        """A matrix R with R^T R the information about the parameters, the windows' own numbers taken out of it.
+
+        Found by orthogonal projections: a product J^T J would hide what is known below 1e-8.
+        """
+        R = self._prior(z)[1]
+        for _, _, J, K, _ in self.rows(z, s):
+            if self.own:
+                scaled = K / np.maximum(np.linalg.norm(K, axis=1, keepdims=True), 1e-300)
+                Q = np.linalg.qr(scaled)[0]
+                for _ in range(2):
+                    J = J - Q @ (Q.transpose(0, 2, 1) @ J)
+            R = np.linalg.qr(np.concatenate([R, J.reshape(-1, self.size)]), mode="r")
+        return R
+
+    # Gradient for methods that want no normal equations
+
+    @cached_property
+    def _value_and_gradient(self):
+        from ..native import batch
+
+        return batch(jax.value_and_grad(self._of_window, argnums=(0, 1)), in_axes=(None, 0, 0, 0, 0))
+
+    def _of_window(self, z, own, window: Window, measured: dict, weights: dict):
+        x = self.parameters.physical(z)
+        made = self.motion.run(x, own, window)
+        shown, begin, total = self.motion.shown(x, made.states), 0, jnp.zeros(())
+        for name, weight in weights.items():
+            if name not in shown:
+                width = measured[name].shape[-1]
+                shown[name], begin = made.values[:, begin : begin + width], begin + width
+            difference = jnp.where(weight > 0, shown[name] - measured[name], 0.0)
+            total = total + jnp.sum(self.loss.cost(weight * difference))
+        return total
+
+    def gradient(
+        self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"], chosen: np.ndarray | None = None
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Cost and its slopes by reverse mode; of the chosen windows only, and then without jumps between them."""
+        if chosen is None and len(self._joints[0]):
+            normal = self.normal(z, s)
+            return normal.cost, normal.g, normal.h
+        data = self.data if chosen is None else self.data[chosen]
+        measured = {"position": data.q, "velocity": data.qd, **data.values}
+        measured = {name: measured[name] for name in data.weights}
+        own = s if chosen is None else s[chosen]
+        weights = {name: np.broadcast_to(w, measured[name].shape) for name, w in data.weights.items()}
+        values, (by_z, by_own) = self._value_and_gradient(z, own, window_of(data), measured, weights)
+        r, J = self._prior(z)
+        share = len(data) / len(self.data)
+        cost = float(np.sum(values)) + share * 0.5 * float(np.sum(r**2))
+        return cost, np.sum(by_z, axis=0) + share * (J.T @ r), np.asarray(by_own)
+
+
+def _chained(ends: np.ndarray, m: int, chain: np.ndarray) -> np.ndarray:
+    return np.concatenate([ends[..., :m], ends[..., m:] @ chain], axis=-1)

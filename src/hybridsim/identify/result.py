@@ -1,0 +1,127 @@
+"""What a fit leaves."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from ..augment.save import load_hybrid, save_hybrid
+from ..model import Model
+from .apparatus import Apparatus
+from .errors import Errors
+from .estimates import Estimate
+from .levenberg_marquardt import Point
+from .problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A calibrated model, and how far to trust it."""
+
+    model: Model
+    apparatus: Apparatus
+    """Sensors and delay, as far as they were free."""
+    parameters: tuple[Estimate, ...]
+    """Weights of networks are in the model only."""
+    covariance: Float[np.ndarray, "size size"]
+    """Of the numbers in `parameters` and then of weights, in their units."""
+    identifiability: str
+    """Which combinations the data determine, in words."""
+    uncertainty: str
+    """How the covariance was found."""
+    noise: float
+    """Standard deviation of the residuals, in units of the noise that was given, or of what is compared."""
+    errors: Errors
+    """Per window, run and joint, on the logs of the fit."""
+    history: Float[np.ndarray, " iterations"]
+    cost: float
+    done: str
+    """Why the search ended; "stopped" where it was interrupted."""
+    seconds: float
+    problem: Problem | None = field(default=None, repr=False)
+    """For what comes after: profiles, samples. Not saved."""
+    point: Point | None = field(default=None, repr=False)
+
+    def __getitem__(self, name: str) -> Estimate:
+        """By name."""
+        for estimate in self.parameters:
+            if estimate.name == name:
+                return estimate
+        raise KeyError(f"no parameter {name!r} was fitted; there are: {', '.join(e.name for e in self.parameters)}")
+
+    @property
+    def correlation(self) -> Float[np.ndarray, "size size"]:
+        deviation = np.sqrt(np.maximum(np.diag(self.covariance), 1e-300))
+        return self.covariance / np.outer(deviation, deviation)
+
+    def ranges(self) -> dict[str, dict[str, float | str]]:
+        """For domain randomisation: of each number its mean, standard deviation and interval of 95 %."""
+        return {
+            e.name: {"mean": e.value, "deviation": e.deviation, "lower": e.lower, "upper": e.upper, "unit": e.unit}
+            for e in self.parameters
+        }
+
+    def summary(self) -> str:
+        """A table and a few sentences, for people."""
+        width = max([len(e.name) for e in self.parameters] or [9])
+        lines = [f"{'parameter':{width}}  {'before':>11}  {'fitted':>11}  {'95 % interval':>25}  unit"]
+        for e in self.parameters:
+            interval = f"[{e.lower:.5g}, {e.upper:.5g}]"
+            lines.append(f"{e.name:{width}}  {e.start:11.5g}  {e.value:11.5g}  {interval:>25}  {e.unit} {e.note}".rstrip())
+        error = f"{self.errors.median:.4g}, 90th percentile {self.errors.ninth:.4g}"
+        lines += [f"error of positions, root mean square of a window: median {error}"]
+        lines += [f"intervals {self.uncertainty}; {self.identifiability}"]
+        lines += [f"{len(self.history)} iterations in {self.seconds:.2f} s; ended because: {self.done}"]
+        return "\n".join(lines)
+
+    __str__ = summary
+
+    def save(self, folder: str | Path) -> None:
+        """Readable JSON, exact arrays, and the model; `load_fit` reads it."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        save_hybrid(self.model, folder / "model")
+        arrays = {"covariance": self.covariance, "history": self.history, "differences": self.errors.differences}
+        arrays |= {f"apparatus.{name}": np.asarray(x) for name, x in vars(self.apparatus).items()}
+        np.savez(folder / "fit.npz", **arrays)
+        text = {
+            "parameters": [asdict(e) for e in self.parameters],
+            "identifiability": self.identifiability,
+            "uncertainty": self.uncertainty,
+            "noise": self.noise,
+            "cost": self.cost,
+            "done": self.done,
+            "seconds": self.seconds,
+            "errors": {"dt": self.errors.dt, "runs": self.errors.runs, "joints": self.errors.joints},
+        }
+        (folder / "fit.json").write_text(json.dumps(text, indent=1))
+        (folder / "ranges.json").write_text(json.dumps(self.ranges(), indent=1))
+
+
+def load_fit(folder: str | Path) -> Fit:
+    """A fit that was saved, without the logs."""
+    folder = Path(folder)
+    try:
+        text = json.loads((folder / "fit.json").read_text())
+        with np.load(folder / "fit.npz", allow_pickle=False) as file:
+            arrays = dict(file)
+        parts = {k.removeprefix("apparatus."): v for k, v in arrays.items() if k.startswith("apparatus.")}
+        where = text["errors"]
+        return Fit(
+            load_hybrid(folder / "model"),
+            Apparatus(**parts),
+            tuple(Estimate(**e) for e in text["parameters"]),
+            arrays["covariance"],
+            text["identifiability"],
+            text["uncertainty"],
+            text["noise"],
+            Errors(where["dt"], tuple(where["runs"]), tuple(where["joints"]), arrays["differences"]),
+            arrays["history"],
+            text["cost"],
+            text["done"],
+            text["seconds"],
+        )
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise ValueError(f"{folder} holds no fit that can be read ({problem}); it is written by fit.save(folder)") from problem

@@ -1,0 +1,119 @@
+"""How a simulated motion changes with parameters and with its start, by the chain rule along the motion.
+
+One sample leads to the next, s' = f(s, x, u). Its derivatives are found at all samples of all windows at once, in the lanes
+of vector registers and in threads; what is left is a product of small matrices after another:
+ds'/dp = df/ds ds/dp + df/dx dx/dp + df/du du/dp.
+"""
+
+from functools import cached_property
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .motion import Motion, Simulated, Window
+
+_WHOLE = 8
+"""Up to so many outputs all rows of a Jacobian are one program; beyond, each is a row of the batch, which compiles faster."""
+
+
+class Sensitivity:
+    """Compiled once for a motion."""
+
+    def __init__(self, motion: Motion):
+        self.motion = motion
+        free = motion.parameters
+        self._driven = sorted(
+            i for name in ("control_gain", "control_bias", "delay") for i, _ in free.of_apparatus(name)
+        )
+
+    @cached_property
+    def _start(self):
+        from ..native import batch
+
+        return batch(jax.jacfwd(self.motion.start), in_axes=0)
+
+    @cached_property
+    def _step(self):
+        from ..native import batch
+
+        return batch(jax.jacrev(self.motion.sample, argnums=(0, 1, 2)), in_axes=(None, 0, 0, 0))
+
+    @cached_property
+    def _row_of_step(self):
+        from ..native import batch
+
+        def row(x, state, control, time, chosen):
+            return jax.vjp(lambda x, state, control: self.motion.sample(x, state, control, time), x, state, control)[1](
+                chosen
+            )
+
+        return batch(row, in_axes=(None, 0, 0, 0, 0))
+
+    @cached_property
+    def _drive(self):
+        from ..native import batch
+
+        driven = np.array(self._driven)
+
+        def controls(part, x, given):
+            return self.motion.drive(jnp.asarray(x).at[driven].set(part), given)
+
+        return batch(jax.jacfwd(controls), in_axes=(None, None, 0))
+
+    def along(self, x: np.ndarray, own: np.ndarray, window: Window, made: Simulated) -> dict[str, np.ndarray]:
+        """Of positions, velocities and values: (windows, samples, numbers, own + size), own numbers first."""
+        motion, (count, samples, ns) = self.motion, made.states.shape
+        nq, nv, m, steps = motion.model.nq, motion.model.nv, motion.own, samples - 1
+        by_x, by_state, by_control = self._steps(x, window, made)
+        if self._driven:
+            slopes = np.asarray(self._drive(x[self._driven], x, window.controls))
+            by_x[..., self._driven] += by_control @ slopes
+        now = np.zeros((count, ns, m + len(x)))
+        if m:
+            now[..., :m] = self._start(own, window.q, window.qd)
+        states = np.empty((count, samples, nq + nv, m + len(x)))
+        values = np.empty((count, steps, made.values.shape[-1], m + len(x)))
+        states[:, 0] = now[:, : nq + nv]
+        for k in range(steps):
+            later = by_state[:, k] @ now
+            later[..., m:] += by_x[:, k]
+            now, values[:, k] = later[:, :ns], later[:, ns:]
+            states[:, k + 1] = now[:, : nq + nv]
+        return {
+            "start": states[:, :, :nq],
+            "position": self._sensed(x, made.states[..., :nq], states[:, :, :nq]),
+            "velocity": states[:, :, nq:],
+            "values": values,
+        }
+
+    def _steps(self, x: np.ndarray, window: Window, made: Simulated) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Derivatives of every step by x, state and control."""
+        motion, (count, samples, ns) = self.motion, made.states.shape
+        steps, outputs = samples - 1, ns + made.values.shape[-1]
+        dt = motion.dt
+        times = (window.time[:, None] + dt * np.arange(steps)).ravel()
+        states = np.ascontiguousarray(made.states[:, :-1]).reshape(count * steps, ns)
+        controls = np.asarray(made.controls).reshape(count * steps, -1)
+        if outputs <= _WHOLE:
+            found = self._step(x, states, controls, times)
+        else:
+            rows = [np.repeat(array, outputs, axis=0) for array in (states, controls, times)]
+            found = self._row_of_step(x, *rows, np.tile(np.eye(outputs), (count * steps, 1)))
+        by_x, by_state, by_control = (
+            np.asarray(part).reshape(count, steps, outputs, width)
+            for part, width in zip(found, (len(x), ns, controls.shape[-1]), strict=True)
+        )
+        return np.array(by_x), by_state, by_control
+
+    def _sensed(self, x: np.ndarray, q: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        """Of what the position sensors show."""
+        free, m, slopes = self.motion.parameters, self.motion.own, slopes.copy()
+        gain, bias = free.of_apparatus("position_gain"), free.of_apparatus("position_bias")
+        if gain:
+            slopes = np.asarray(free.setup(x).apparatus.position_gain)[:, None] * slopes
+        for column, i in gain:
+            slopes[:, :, i, m + column] += q[..., i]
+        for column, i in bias:
+            slopes[:, :, i, m + column] += 1.0
+        return slopes

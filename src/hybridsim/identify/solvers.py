@@ -1,0 +1,164 @@
+"""Local solvers behind one interface: Levenberg-Marquardt, L-BFGS-B, Adam over windows."""
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..augment.train import Adam as AdamSteps
+from .journal import Journal
+from .levenberg_marquardt import Point, search
+from .problem import Problem
+
+
+class Solver(ABC):
+    """From a point to a better one. An interrupted search returns the best point until then, with `done` "stopped"."""
+
+    @abstractmethod
+    def run(self, problem: Problem, start: Point, journal: Journal, stage: str, seed: int) -> Point: ...
+
+
+@dataclass(frozen=True)
+class LevenbergMarquardt(Solver):
+    """For residuals and up to some hundred parameters the fastest by far."""
+
+    iterations: int = 100
+    tolerance: float = 1e-10
+
+    def run(self, problem, start, journal, stage, seed):
+        kept = journal.restored(stage)
+        if kept is not None:
+            start = Point(kept["z"], kept["s"], float(kept["cost"]), float(kept["damping"]), int(kept["iteration"]))
+            if kept["done"]:
+                return replace(start, done=str(kept["done"]))
+        best = start
+
+        def seen(point: Point) -> None:
+            nonlocal best
+            best = point
+            journal.note(stage, point.iteration, point.cost, lambda: vars(point))
+
+        try:
+            best = search(problem, start, self.iterations, self.tolerance, seen)
+        except KeyboardInterrupt:
+            best = replace(best, done="stopped")
+            journal.write(stage, vars(replace(best, done="")))
+            return best
+        journal.write(stage, vars(best))
+        return best
+
+
+@dataclass(frozen=True)
+class LBFGSB(Solver):
+    """For many parameters (networks) and all windows at once; needs gradients only (Zhu, Byrd, Lu, Nocedal 1997)."""
+
+    iterations: int = 500
+    tolerance: float = 1e-12
+    memory: int = 20
+
+    def run(self, problem, start, journal, stage, seed):
+        from scipy.optimize import minimize
+
+        known = journal.restored(stage) or {"points": np.zeros((0, 0)), "values": [], "slopes": []}
+        points, values, slopes = (list(known[name]) for name in ("points", "values", "slopes"))
+        shape, n, asked, count = start.s.shape, problem.size, 0, 0
+        best = start
+
+        def evaluate(both):
+            nonlocal asked, best
+            if asked == len(points):
+                cost, g, h = problem.gradient(both[:n], both[n:].reshape(shape))
+                if not (np.isfinite(cost) and np.all(np.isfinite(g)) and np.all(np.isfinite(h))):
+                    cost, g, h = 1e300, np.zeros_like(g), np.zeros_like(h)
+                points.append(both.copy())
+                values.append(cost)
+                slopes.append(np.concatenate([g, h.ravel()]))
+            # A resumed search asks for the same points again, and is answered from memory.
+            value, slope = float(values[asked]), slopes[asked]
+            asked += 1
+            if value < best.cost:
+                best = Point(both[:n].copy(), both[n:].reshape(shape).copy(), value)
+            return value, slope
+
+        def after(_):
+            nonlocal count
+            count += 1
+            journal.note(stage, count, best.cost, lambda: {"points": points, "values": values, "slopes": slopes})
+
+        lower, upper = problem.bounds()
+        free = np.full(start.s.size, np.inf)
+        bounds = np.stack([np.concatenate([lower, -free]), np.concatenate([upper, free])], axis=1)
+        options = {"maxiter": self.iterations, "maxfun": 3 * self.iterations, "maxcor": self.memory}
+        options |= {"ftol": self.tolerance, "gtol": 1e-12}
+        first = np.concatenate([start.z, start.s.ravel()])
+        if evaluate(first)[0] >= 1e300:
+            raise FloatingPointError("the simulated motion at the start is not finite; begin elsewhere, shorten the windows")
+        asked = 0
+        try:
+            ended = minimize(evaluate, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=after)
+            done = str(ended.message)
+        except KeyboardInterrupt:
+            done = "stopped"
+        journal.write(stage, {"points": points, "values": values, "slopes": slopes})
+        return replace(best, iteration=count, done=done)
+
+
+@dataclass(frozen=True)
+class Adam(Solver):
+    """Mini-batches of windows, for long logs and networks (Kingma and Ba 2015). The rate fades like a cosine."""
+
+    steps: int = 1000
+    learning_rate: float = 1e-2
+    batch: int | None = None
+    """Windows of each step; None: all."""
+
+    def run(self, problem, start, journal, stage, seed):
+        count, lower, upper = len(problem.data), *problem.bounds()
+        rng = np.random.default_rng(seed)
+        of_z, of_s = AdamSteps(start.z.size), AdamSteps(start.s.size)
+        z, s, first, best = start.z, start.s, 0, replace(start, cost=np.inf)
+        kept = journal.restored(stage)
+        if kept is not None:
+            z, s, first = kept["z"], kept["s"], int(kept["iteration"])
+            best = Point(kept["best_z"], kept["best_s"], float(kept["best"]))
+            rng.bit_generator.state = json.loads(str(kept["rng"]))
+            for adam, name in ((of_z, "of_z"), (of_s, "of_s")):
+                adam.mean, adam.square, adam.count = kept[f"{name}.mean"], kept[f"{name}.square"], first
+
+        def state():
+            moments = {
+                f"{name}.{part}": getattr(adam, part)
+                for adam, name in ((of_z, "of_z"), (of_s, "of_s"))
+                for part in ("mean", "square")
+            }
+            lots = {"rng": json.dumps(rng.bit_generator.state)}
+            return {"z": z, "s": s, "iteration": iteration, "best_z": best.z, "best_s": best.s, "best": best.cost} | moments | lots
+
+        done, iteration = "out of steps", first
+        try:
+            for iteration in range(first, self.steps):
+                chosen = None
+                if self.batch is not None and self.batch < count:
+                    chosen = np.sort(rng.choice(count, self.batch, replace=False))
+                cost, g, h = problem.gradient(z, s, chosen)
+                if not (np.isfinite(cost) and np.all(np.isfinite(g))):
+                    raise FloatingPointError(
+                        f"the cost is {cost} at step {iteration} of Adam; give a smaller learning_rate, or shorter windows"
+                    )
+                if chosen is None and cost < best.cost:
+                    best = Point(z, s, cost, iteration=iteration)
+                rate = self.learning_rate * 0.5 * (1 + np.cos(np.pi * iteration / self.steps))
+                slope_s = np.zeros_like(s)
+                slope_s[slice(None) if chosen is None else chosen] = h
+                z = np.clip(of_z.step(z, g, rate)[0], lower, upper)
+                s = of_s.step(s.ravel(), slope_s.ravel(), rate)[0].reshape(s.shape)
+                iteration += 1
+                journal.note(stage, iteration, cost, state)
+        except KeyboardInterrupt:
+            done = "stopped"
+        journal.write(stage, state())
+        last = problem.cost(z, s)
+        if last < best.cost or best.cost == np.inf:
+            best = Point(z, s, last)
+        return replace(best, iteration=iteration, done=done)
