@@ -20,6 +20,7 @@ _PATH = np.pi / 2
 """Mean length in time: after a quarter of a period a draw from a Gaussian has forgotten its start."""
 _MOST_STEPS = 100
 _MOST_HITS = 100
+LOW=1.0
 _ENERGY_LOST = 1000.0
 
 
@@ -179,18 +180,23 @@ def _iteration(
     tuning = i < before.warmup
     # A generator for each iteration: seed and iteration are all that has to be remembered of chance.
     rng = np.random.default_rng([before.seed, i])
-    step = float(np.exp(before.step.log_step if tuning else before.step.log_average))
     # Paths of random length: one of fixed length may always come back to where it began.
-    steps = int(np.clip(np.ceil(_PATH * rng.uniform(0.5, 1.5) / step), 1, _MOST_STEPS))
+    length = _PATH * rng.uniform(0.5, 1.5)
+    longest = np.exp(before.step.log_step if tuning else before.step.log_average)
+    step = float(min(longest * rng.uniform(LOW, 1.0), length))
+    steps = min(int(np.ceil(length / step)), _MOST_STEPS)
     p = rng.standard_normal(now.x.shape)
     proposal = _proposal(density, now, p, before.factor, walls, step, steps)
     now = proposal.points.where(rng.uniform(size=len(p)) < proposal.probability, now)
     trace[:, i], acceptances[i] = now.x, np.mean(proposal.probability)
+    # A smaller step would not keep a path inside of the support; only where all left it, the step may be the reason.
+    inside = proposal.probability[~proposal.outside]
+    reached = float(np.mean(inside)) if len(inside) else 0.0
     after = replace(before, trace=trace[:, : i + 1], acceptances=acceptances[: i + 1], positions=now.x)
     if not tuning:
         lost, outside = int(np.sum(proposal.diverged)), int(np.sum(proposal.outside))
         return now, replace(after, divergences=before.divergences + lost, outside=before.outside + outside)
-    return now, _tuned(replace(after, step=before.step.updated(float(acceptances[i]), wanted)))
+    return now, _tuned(replace(after, step=before.step.updated(reached, wanted)))
 
 
 def _tuned(posterior: Posterior) -> Posterior:

@@ -4,19 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from ..contact import Contact
 from ..simulate import Integrator, SemiImplicitEuler
+from .compiled import Compiled, compiled
 from .losses import Loss, Squares
 from .measured import Measured
-from .motion import Motion, Simulated, Window, window_of
+from .motion import Motion, Simulated, window_of
 from .normal import Normal
 from .parameters import Parameters
-from .sensitivity import Sensitivity
 
 _CHUNK = 8e6
 """Numbers of derivatives that are held at once."""
@@ -44,9 +42,9 @@ class Problem:
         return type(self), (*given, self.jump)
 
     @cached_property
-    def motion(self) -> Motion:
+    def _compiled(self) -> Compiled:
         data = self.data
-        return Motion(
+        motion = Motion(
             self.parameters,
             data.dt,
             data.steps,
@@ -58,6 +56,11 @@ class Problem:
             self.substeps,
             self.own_start,
         )
+        return compiled(motion, self.loss)
+
+    @property
+    def motion(self) -> Motion:
+        return self._compiled.motion
 
     @property
     def size(self) -> int:
@@ -78,25 +81,13 @@ class Problem:
         """Of other windows; what is compiled is kept where it can be."""
         other = replace(self, data=data)
         if data.steps == self.data.steps and data.margin == self.data.margin:
-            for name in ("motion", "_run", "_sensitivity", "_value_and_gradient"):
-                if name in self.__dict__:
-                    other.__dict__[name] = self.__dict__[name]
+            other.__dict__["_compiled"] = self._compiled
         return other
 
     # Simulated motion and its distance from the measured one
 
-    @cached_property
-    def _run(self):
-        from ..native import batch
-
-        return batch(self.motion.run, in_axes=(None, 0, 0))
-
-    @cached_property
-    def _sensitivity(self) -> Sensitivity:
-        return Sensitivity(self.motion)
-
     def simulated(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Simulated:
-        made = self._run(self._physical(z), s, window_of(self.data))
+        made = self._compiled.run(self._physical(z), s, window_of(self.data))
         return Simulated(*(np.asarray(x) for x in made))
 
     def _physical(self, z: np.ndarray) -> np.ndarray:
@@ -173,8 +164,8 @@ class Problem:
             part = slice(first, min(first + several, len(data)))
             some = data[part]
             window = window_of(some)
-            made = Simulated(*(np.asarray(a) for a in self._run(x, s[part], window)))
-            slopes = self._sensitivity.along(x, s[part], window, made)
+            made = Simulated(*(np.asarray(a) for a in self._compiled.run(x, s[part], window)))
+            slopes = self._compiled.sensitivity.along(x, s[part], window, made)
             ends = np.stack([np.concatenate([slopes[n][:, k] for n in ("start", "velocity")], axis=1) for k in (0, -1)])
             differences, begin, r, J = self._differences(x, some, made), 0, [], []
             for name, weight in some.weights.items():
@@ -244,24 +235,6 @@ class Problem:
 
     # Gradient for methods that want no normal equations
 
-    @cached_property
-    def _value_and_gradient(self):
-        from ..native import batch
-
-        return batch(jax.value_and_grad(self._of_window, argnums=(0, 1)), in_axes=(None, 0, 0, 0, 0))
-
-    def _of_window(self, z, own, window: Window, measured: dict, weights: dict):
-        x = self.parameters.physical(z)
-        made = self.motion.run(x, own, window)
-        shown, begin, total = self.motion.shown(x, made.states), 0, jnp.zeros(())
-        for name, weight in weights.items():
-            if name not in shown:
-                width = measured[name].shape[-1]
-                shown[name], begin = made.values[:, begin : begin + width], begin + width
-            difference = jnp.where(weight > 0, shown[name] - measured[name], 0.0)
-            total = total + jnp.sum(self.loss.cost(weight * difference))
-        return total
-
     def gradient(
         self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"], chosen: np.ndarray | None = None
     ) -> tuple[float, np.ndarray, np.ndarray]:
@@ -274,7 +247,7 @@ class Problem:
         measured = {name: measured[name] for name in data.weights}
         own = s if chosen is None else s[chosen]
         weights = {name: np.broadcast_to(w, measured[name].shape) for name, w in data.weights.items()}
-        values, (by_z, by_own) = self._value_and_gradient(z, own, window_of(data), measured, weights)
+        values, (by_z, by_own) = self._compiled.value_and_gradient(z, own, window_of(data), measured, weights)
         r, J = self._prior(z)
         share = len(data) / len(self.data)
         cost = float(np.sum(values)) + share * 0.5 * float(np.sum(r**2))
