@@ -79,7 +79,7 @@ def test_those_that_end_first_are_seen_first():
 def test_nothing_is_begun_after_the_time_is_over():
     with threads(1) as executor:
         done = dict(as_they_end(executor, lambda x: time.sleep(0.1), range(20), seconds=0.25))
-    assert sorted(done) == [0, 1, 2]
+    assert 1 <= len(done) <= 3
 
 
 def test_an_error_of_a_task_is_the_callers():

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
-from scipy.spatial.transform import Rotation
 
 from ..model import State
 from .files import finite, npz_arrays
@@ -67,6 +66,8 @@ class CubeToss:
 
     def states(self) -> State:
         """As the states of a model whose only joint is free, one row a sample: its velocity is all in the body."""
+        from scipy.spatial.transform import Rotation
+
         orientation = Rotation.from_quat(self.quaternion, scalar_first=True)
         return State(
             np.concatenate([self.position, self.quaternion], axis=1),

@@ -68,7 +68,7 @@ def basin_hopping(
     lower: Float[np.ndarray, " parameters"],
     upper: Float[np.ndarray, " parameters"],
     *,
-    spread: float | np.ndarray = 0.3,
+    spread: float | np.ndarray = 0.2,
     fading: float = 0.5,
     rounds: int = 20,
     workers: int = 8,
@@ -158,7 +158,7 @@ class _Plan:
             raise ValueError(
                 f"start {k} has parameter {i} at {self.starts[k, i]}, not between {self.lower[i]} and {self.upper[i]}"
             )
-        if not np.all(np.asarray(self.spread) > 0) or np.ndim(self.spread) and np.shape(self.spread) != (n,):
+        if not np.all(np.asarray(self.spread) > 0) or np.shape(self.spread) not in ((), (n,)):
             raise ValueError(f"spread is {self.spread}; give a positive number, or one for each of {n} parameters")
         if not self.fading >= 0:
             raise ValueError(f"fading is {self.fading}; give 0 for a constant spread, more for one that shrinks")
@@ -169,13 +169,13 @@ class _Plan:
 
     def open(self, state: Hopped) -> tuple[int, list[int]]:
         """The round to work at and its places that have not been searched."""
-        r = int(state.round.max(initial=0))
-        for r in (r, r + 1):
-            size = max(self.workers, len(self.starts)) if r == 0 else self.workers
-            places = [k for k in range(size) if k not in state.place[state.round == r]]
-            if places:
-                break
-        return r, places
+        last = int(state.round.max(initial=0))
+        left = self._left(state, last)
+        return (last, left) if left else (last + 1, self._left(state, last + 1))
+
+    def _left(self, state: Hopped, r: int) -> list[int]:
+        size = max(self.workers, len(self.starts)) if r == 0 else self.workers
+        return sorted(set(range(size)) - set(state.place[state.round == r].tolist()))
 
     def draw(self, r: int, place: int, centre: np.ndarray | None) -> np.ndarray:
         """Where to begin; the same whenever and wherever it is asked."""

@@ -135,7 +135,9 @@ class Posterior:
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "Posterior":
         step = StepSize(**{f.name: arrays[f"step_{f.name}"].item() for f in fields(StepSize)})
         single = {name: arrays[name].item() for name in ("warmup", "seed", "divergences", "outside", "stopped")}
-        return cls(step=step, **{name: arrays[name] for name in ("trace", "acceptances", "positions", "factor")}, **single)
+        return cls(
+            step=step, **{name: arrays[name] for name in ("trace", "acceptances", "positions", "factor")}, **single
+        )
 
 
 def split_rhat(draws: Float[np.ndarray, "chains draws n"]) -> Float[np.ndarray, " n"]:

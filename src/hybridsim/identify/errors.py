@@ -74,7 +74,7 @@ def evaluate(
     start: Literal["measured", "fitted"] | float = "measured",
     dt: float | None = None,
     integrator: Integrator = SemiImplicitEuler(),
-    contact: Contact | None | Literal["auto"] = "auto",
+    contact: Contact | Literal["auto"] | None = "auto",
     substeps: int = 1,
     apparatus: Apparatus | None = None,
 ) -> Errors:

@@ -52,7 +52,7 @@ def fit(
     jump: float | None = None,
     horizons: Sequence[float] = (),
     integrator: Integrator = SemiImplicitEuler(),
-    contact: Contact | None | Literal["auto"] = "auto",
+    contact: Contact | Literal["auto"] | None = "auto",
     folder: str | os.PathLike | None = None,
     resume: bool = False,
     seed: int = 0,
@@ -122,7 +122,7 @@ def _at_level(problem: Problem, point: Point) -> Measured:
 
 
 def _short(data: Measured, horizon: float) -> Measured:
-    if not 0 < horizon:
+    if not horizon > 0:
         raise ValueError(f"a horizon is {horizon} s, but must be positive")
     return data.shortened(max(2, round(horizon / data.dt)))
 

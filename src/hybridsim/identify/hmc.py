@@ -20,7 +20,6 @@ _PATH = np.pi / 2
 """Mean length in time: after a quarter of a period a draw from a Gaussian has forgotten its start."""
 _MOST_STEPS = 100
 _MOST_HITS = 100
-LOW=1.0
 _ENERGY_LOST = 1000.0
 
 
@@ -122,7 +121,7 @@ def sample(
     seed: int = 0,
     lower: Float[np.ndarray, " n"] | None = None,
     upper: Float[np.ndarray, " n"] | None = None,
-    acceptance: float = 0.8,
+    acceptance: float = 0.9,
     seen: Callable[[Posterior], None] = lambda posterior: None,
 ) -> Posterior:
     """So many draws of every chain, after a warm-up that tunes the step and improves the covariance.
@@ -162,7 +161,9 @@ def _checked(density: LogDensity, x: np.ndarray, walls: Walls) -> _Points:
     ):
         if np.any(wrong):
             chain = int(np.argmax(wrong))
-            raise ValueError(f"{np.sum(wrong)} of {len(x)} chains start {name}, such as chain {chain} at {x[chain]}; start elsewhere")
+            raise ValueError(
+                f"{np.sum(wrong)} of {len(x)} chains start {name}, such as chain {chain} at {x[chain]}; start elsewhere"
+            )
     return points
 
 
@@ -180,10 +181,11 @@ def _iteration(
     tuning = i < before.warmup
     # A generator for each iteration: seed and iteration are all that has to be remembered of chance.
     rng = np.random.default_rng([before.seed, i])
-    # Paths of random length: one of fixed length may always come back to where it began.
+    # Paths of random length, because one of fixed length may always come back to where it began; steps of random length, because
+    # a chain in a narrow place may need smaller ones than are good elsewhere.
     length = _PATH * rng.uniform(0.5, 1.5)
     longest = np.exp(before.step.log_step if tuning else before.step.log_average)
-    step = float(min(longest * rng.uniform(LOW, 1.0), length))
+    step = float(min(longest * rng.uniform(0.4, 1.0), length))
     steps = min(int(np.ceil(length / step)), _MOST_STEPS)
     p = rng.standard_normal(now.x.shape)
     proposal = _proposal(density, now, p, before.factor, walls, step, steps)

@@ -44,3 +44,4 @@ class Huber:
 
 
 Loss = Squares | Huber
+SQUARES = Squares()

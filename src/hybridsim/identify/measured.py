@@ -112,7 +112,9 @@ def measured(
             pieces.append(_Piece(even, first, round(window / dt)))
     kinds = {piece.log.control_kind for piece in pieces if piece.log.controls is not None}
     if len(kinds) > 1 or len({piece.log.controls is None for piece in pieces}) > 1:
-        raise DataError("some logs have commands, some joint forces, or some nothing; fit them apart, or give all the same")
+        raise DataError(
+            "some logs have commands, some joint forces, or some nothing; fit them apart, or give all the same"
+        )
     return Measured(
         dt,
         np.array([piece.log.time[piece.first] - piece.log.time[0] for piece in pieces]),

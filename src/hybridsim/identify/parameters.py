@@ -1,7 +1,7 @@
 """What is searched for: numbers of a model chosen by patterns, with bounds, scales, ties and priors, as one vector."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import jax.numpy as jnp
@@ -28,13 +28,16 @@ class Free:
     lower: float = -np.inf
     upper: float = np.inf
     scale: Literal["linear", "log", "auto"] = "auto"
-    """Auto: by its logarithm what has to be positive and is; linearly all else."""
+    """Auto: by its logarithm what has to be positive; linearly all else."""
     start: float | None = None
     """Instead of the model's own value; needed where that is zero and the scale is log."""
     tied: bool = False
     """Whether all that match are one number."""
     prior: tuple[float, float] | None = None
     """Mean and standard deviation of what is known of it beforehand."""
+
+
+_FARTHEST = float(np.log(1e6))
 
 
 @dataclass(frozen=True)
@@ -83,12 +86,14 @@ class Parameters:
         return zip(self.list, map(int, self._ends[:-1]), map(int, self._ends[1:]), strict=True)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the vector; without an end where no end is needed, as for logarithms and inertias."""
+        """Of the vector; logarithms end at a millionth and a million times their start, inertias nowhere."""
         lower, upper = np.full(self.size, -np.inf), np.full(self.size, np.inf)
         for p, a, b in self.parts():
             if not isinstance(p.scale, InertiaScale):
                 lower[a:b] = p.scale.from_physical(np.full(p.size, p.free.lower))
                 upper[a:b] = p.scale.from_physical(np.full(p.size, p.free.upper))
+            if p.logarithmic:
+                lower[a:b], upper[a:b] = np.maximum(lower[a:b], -_FARTHEST), np.minimum(upper[a:b], _FARTHEST)
         return lower, upper
 
     def physical(self, z: Float[Array, " size"]) -> Float[Array, " size"]:
@@ -192,7 +197,9 @@ def _inertial(known: dict[str, Place], mass: Place) -> tuple[Place, ...]:
 
 def _weights(setup: Setup, free: Free) -> Parameter:
     if setup.model.augmentation is None:
-        raise ValueError("'network' is free, but the model has no networks: graft them with hs.Blueprint(...).graft(model)")
+        raise ValueError(
+            "'network' is free, but the model has no networks: graft them with hs.Blueprint(...).graft(model)"
+        )
     start = Flat(setup, _networks).vector()
     names = tuple(f"network[{i}]" for i in range(len(start)))
     return Parameter(names, (), LinearScale(start, np.ones(len(start))), free, "1", True)
@@ -210,11 +217,13 @@ def _parameter(setup: Setup, free: Free, groups: tuple[tuple[Place, ...], ...], 
         names = tuple(f"{place.path}{label}" for place in first for label in place.labels)
         return Parameter(names, groups, InertiaScale.of(own), free, "kg, m, kg m^2")
     start = own if free.start is None else np.full(len(own), float(free.start))
+    if first[0].kind != "any" and free.lower < 0:
+        free = replace(free, lower=0.0)
     if np.any(start < free.lower) or np.any(start > free.upper):
         raise ValueError(
             f"{path} starts at {start}, which is not between {free.lower} and {free.upper}; give another start"
         )
-    log = free.scale == "log" or (free.scale == "auto" and first[0].positive and bool(np.all(start > 0)))
+    log = free.scale == "log" or (free.scale == "auto" and first[0].kind == "positive")
     if log and not np.all(start > 0):
         raise ValueError(f"{path} starts at {start}, which has no logarithm; give a positive start, or scale='linear'")
     names = tuple(f"{path}{label}" for label in first[0].labels)

@@ -1,13 +1,14 @@
 """Every physical number of a model by a path: "link/upper_arm/mass", "joint/elbow/damping", "contact/foot/ground/friction".
 
-"sensor/elbow/bias" and "control/delay" belong to the measurement. A path names a place in an array. Paths are matched by patterns, and sorted as the model is.
+"sensor/elbow/bias" and "control/delay" belong to the measurement. A path names a
+place in an array. Paths are matched by patterns, and sorted as the model is.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,8 +28,8 @@ class Place:
     index: tuple[int, ...]
     """Places in the flattened array."""
     unit: str
-    positive: bool = False
-    """Whether it has to be positive, so that its logarithm is the natural scale."""
+    kind: Literal["any", "not negative", "positive"] = "any"
+    """What it may be. The natural scale of what has to be positive is its logarithm."""
     labels: tuple[str, ...] = ("",)
     """Of several numbers, such as ".x", ".y", ".z"."""
 
@@ -76,6 +77,7 @@ _CONTACT = {
     "static_friction": "1",
     "transition_speed": "m/s",
 }
+_POSITIVE = ("stiffness", "exponent", "transition_speed")
 
 
 def places(setup: Setup) -> dict[str, Place]:
@@ -123,7 +125,7 @@ def _by_joint(model: Model, size: int, where: Callable[[str], slice]) -> tuple[s
 def _of_model(model: Model) -> Iterator[Place]:
     topology = model.topology
     for i, name in enumerate(topology.link_names):
-        yield Place(f"link/{name}/mass", "model.links", "mass", (i,), "kg", True)
+        yield Place(f"link/{name}/mass", "model.links", "mass", (i,), "kg", "positive")
         yield Place(f"link/{name}/com", "model.links", "com", _row(i, 3), "m", labels=_XYZ)
         yield Place(f"link/{name}/inertia", "model.links", "inertia", _row(i, 6), "kg m^2", labels=_SIX)
     for i, name in enumerate(topology.joint_names):
@@ -134,21 +136,25 @@ def _of_model(model: Model) -> Iterator[Place]:
         yield Place(f"joint/{name}/axis", "model.joints", "axis", _row(i, 3), "1", labels=_XYZ)
         if freedoms:
             for field, unit in _JOINT.items():
-                yield Place(f"joint/{name}/{field}", "model.joints", field, freedoms, unit, True, several)
+                kind = "positive" if field == "friction_speed" else "not negative"
+                yield Place(f"joint/{name}/{field}", "model.joints", field, freedoms, unit, kind, several)
             q = topology.q_slices[i]
             if q.stop - q.start == len(freedoms):
                 rest = tuple(range(q.start, q.stop))
-                yield Place(f"joint/{name}/spring_rest", "model.joints", "spring_rest", rest, "rad or m", labels=several)
+                yield Place(
+                    f"joint/{name}/spring_rest", "model.joints", "spring_rest", rest, "rad or m", labels=several
+                )
     for i, (a, b) in enumerate(model.contacts.pairs):
         pair = f"{model.geometry.names[a]}/{model.geometry.names[b]}"
         for field, unit in _CONTACT.items():
-            yield Place(f"contact/{pair}/{field}", "model.contacts", field, (i,), unit, True)
+            kind = "positive" if field in _POSITIVE else "not negative"
+            yield Place(f"contact/{pair}/{field}", "model.contacts", field, (i,), unit, kind)
     for i, name in enumerate(model.actuators.names):
         yield Place(f"actuator/{name}/gain", "model.actuators", "gain", (i,), "N m or N for one unit of command")
         bias = (".constant", ".length", ".velocity")
         yield Place(f"actuator/{name}/bias", "model.actuators", "bias", _row(i, 3), "N m or N", labels=bias)
     yield Place("world/gravity", "model", "gravity", (0, 1, 2), "m/s^2", labels=_XYZ)
-    yield Place("world/timestep", "model", "timestep", (0,), "s", True)
+    yield Place("world/timestep", "model", "timestep", (0,), "s", "positive")
 
 
 def _row(i: int, width: int) -> tuple[int, ...]:

@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Float
 
 from ..contact import Contact
-from ..simulate import Integrator, SemiImplicitEuler
+from ..simulate import Integrator
 from .compiled import Compiled, compiled
-from .losses import Loss, Squares
+from .losses import SQUARES, Loss
 from .measured import Measured
 from .motion import Motion, Simulated, window_of
 from .normal import Normal
@@ -27,11 +27,11 @@ class Problem:
 
     parameters: Parameters
     data: Measured
-    integrator: Integrator = SemiImplicitEuler()
+    integrator: Integrator
     contact: Contact | None = None
     substeps: int = 1
     own_start: bool = True
-    loss: Loss = Squares()
+    loss: Loss = SQUARES
     jump: float | None = None
     """Multiple shooting: the standard deviation of the jump of a state from the end of a window to the start of the next;
     None: windows are not joined."""
@@ -118,7 +118,9 @@ class Problem:
             total += 0.5 * float(np.sum(self._prior(z)[0] ** 2)) + 0.5 * float(np.sum(self._jumps(made) ** 2))
         return total if np.isfinite(total) else np.inf
 
-    def costs(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Float[np.ndarray, " windows"]:
+    def costs(
+        self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]
+    ) -> Float[np.ndarray, " windows"]:
         """Of the residuals of each window."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = self.residuals(z, s)

@@ -69,7 +69,9 @@ class Fit:
         lines = [f"{'parameter':{width}}  {'before':>11}  {'fitted':>11}  {'95 % interval':>25}  unit"]
         for e in self.parameters:
             interval = f"[{e.lower:.5g}, {e.upper:.5g}]"
-            lines.append(f"{e.name:{width}}  {e.start:11.5g}  {e.value:11.5g}  {interval:>25}  {e.unit} {e.note}".rstrip())
+            lines.append(
+                f"{e.name:{width}}  {e.start:11.5g}  {e.value:11.5g}  {interval:>25}  {e.unit} {e.note}".rstrip()
+            )
         error = f"{self.errors.median:.4g}, 90th percentile {self.errors.ninth:.4g}"
         lines += [f"error of positions, root mean square of a window: median {error}"]
         lines += [f"intervals {self.uncertainty}; {self.identifiability}"]
@@ -124,4 +126,6 @@ def load_fit(folder: str | Path) -> Fit:
             text["seconds"],
         )
     except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise ValueError(f"{folder} holds no fit that can be read ({problem}); it is written by fit.save(folder)") from problem
+        raise ValueError(
+            f"{folder} holds no fit that can be read ({problem}); it is written by fit.save(folder)"
+        ) from problem

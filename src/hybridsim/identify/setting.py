@@ -9,7 +9,7 @@ from ..contact import Contact, Impulses
 from ..model import Model
 
 
-def contact_of(model: Model, contact: Contact | None | Literal["auto"]) -> Contact | None:
+def contact_of(model: Model, contact: Contact | Literal["auto"] | None) -> Contact | None:
     """Auto: impulses where the model has pairs that may touch; else none, and joint friction is a smooth force."""
     if contact != "auto":
         return contact

@@ -93,10 +93,14 @@ class LBFGSB(Solver):
         options |= {"ftol": self.tolerance, "gtol": 1e-12}
         first = np.concatenate([start.z, start.s.ravel()])
         if evaluate(first)[0] >= 1e300:
-            raise FloatingPointError("the simulated motion at the start is not finite; begin elsewhere, shorten the windows")
+            raise FloatingPointError(
+                "the simulated motion at the start is not finite; begin elsewhere, shorten the windows"
+            )
         asked = 0
         try:
-            ended = minimize(evaluate, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=after)
+            ended = minimize(
+                evaluate, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=after
+            )
             done = str(ended.message)
         except KeyboardInterrupt:
             done = "stopped"
@@ -133,7 +137,11 @@ class Adam(Solver):
                 for part in ("mean", "square")
             }
             lots = {"rng": json.dumps(rng.bit_generator.state)}
-            return {"z": z, "s": s, "iteration": iteration, "best_z": best.z, "best_s": best.s, "best": best.cost} | moments | lots
+            return (
+                {"z": z, "s": s, "iteration": iteration, "best_z": best.z, "best_s": best.s, "best": best.cost}
+                | moments
+                | lots
+            )
 
         done, iteration = "out of steps", first
         try:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import minimize_scalar
 
 from ..folder import DataError
 from .interpolate import interpolated
@@ -70,6 +69,8 @@ def estimate_delay(
     # Lines between samples smooth the command most half way, which flattens the peak: a parabola sees through it.
     lag = _vertex(lags, sign * coarse, best)
     if not span[0] <= lag <= span[1]:
+        from scipy.optimize import minimize_scalar
+
         result: Any = minimize_scalar(lambda s: -sign * correlation(s), bounds=span, method="bounded")
         lag = float(result.x)
     peak = correlation(lag)

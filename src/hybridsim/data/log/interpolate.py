@@ -4,7 +4,6 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.interpolate import CubicSpline
 
 Method = Literal["linear", "cubic", "hold"]
 
@@ -57,6 +56,8 @@ def _column(t, x, at, method, max_gap) -> tuple[np.ndarray, np.ndarray]:
         return x[np.where(exact, right, left)], known
     result = np.interp(at, t, x)
     if method == "cubic":
+        from scipy.interpolate import CubicSpline
+
         edges = np.flatnonzero(np.diff(t) > max_gap) + 1
         for piece in np.split(np.arange(len(t)), edges):
             within = (at >= t[piece[0]]) & (at <= t[piece[-1]])

@@ -5,7 +5,6 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.signal import butter, sosfiltfilt
 
 from ..folder import DataError
 from .interpolate import filled
@@ -88,6 +87,8 @@ def local_polynomial(
 
 
 def _butterworth(t: Trajectory, order: int, cutoff: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    from scipy.signal import butter, sosfiltfilt
+
     value, slope, known = t.q.copy(), np.zeros_like(t.q), np.zeros(t.q.shape, bool)
     sections = butter(order, cutoff, fs=1 / t.dt, output="sos")
     for piece in np.split(np.arange(len(t)), t.holes + 1):
