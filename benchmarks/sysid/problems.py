@@ -8,7 +8,6 @@ Friction is viscous damping only: MuJoCo's `frictionloss` is a soft constraint w
 settings, hybridsim's dry friction is a smooth law; no number would be true for both.
 """
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -74,25 +73,23 @@ class Problem:
             angles.append(data.qpos.copy())
         return np.array(angles)
 
+    def measured(self) -> np.ndarray:
+        exact = self.angles(self.true, self.torques(seed=1))
+        return exact + NOISE * np.random.default_rng(2).standard_normal(exact.shape)
+
     def write(self, folder: Path) -> None:
         """The two files that a program is given. The log holds t, q (steps + 1), torque (steps), q0 and qd0."""
-        torque = self.torques(seed=1)
-        exact = self.angles(self.true, torque)
-        noise = NOISE * np.random.default_rng(2).standard_normal(exact.shape)
         folder.joinpath(START).write_text(self.text(self.start))
-        t = DT * np.arange(self.steps + 1)
-        np.savez(folder / LOG, t=t, q=exact + noise, torque=torque, q0=self.q0, qd0=np.zeros_like(self.q0))
+        t, still = DT * np.arange(self.steps + 1), np.zeros_like(self.q0)
+        np.savez(folder / LOG, t=t, q=self.measured(), torque=self.torques(seed=1), q0=self.q0, qd0=still)
 
     def score(self, found: Numbers) -> dict[str, float]:
         """How good an answer is, judged by MuJoCo in plain units whoever found it."""
-        with tempfile.TemporaryDirectory() as folder:
-            self.write(Path(folder))
-            measured = np.load(Path(folder) / LOG)["q"]
         fresh = self.torques(seed=3)
         held_out = self.angles(found, fresh) - self.angles(self.true, fresh)
         true_torque, found_torque = (_inverse_dynamics(self.model(n)) for n in (self.true, found))
         return {
-            "training RMSE [rad]": rms((self.angles(found, self.torques(seed=1)) - measured)[1:]),
+            "training RMSE [rad]": rms((self.angles(found, self.torques(seed=1)) - self.measured())[1:]),
             "RMSE on torques never seen [rad]": rms(held_out[1:]),
             # Only combinations of inertial numbers that change a torque can be found, so the torques are compared.
             "relative error of torques": rms(found_torque - true_torque) / rms(true_torque),
@@ -152,7 +149,8 @@ def _rods(mass: np.ndarray, com: np.ndarray, radius: np.ndarray, length: np.ndar
 
 
 def perturbed(numbers: Numbers, seed: int) -> Numbers:
-    """Physical for sure: each body is stretched and sheared by about 5 %, its matter moved by 5 mm, made heavier or lighter by 5 %. With the second moment of mass S about the centre of mass, a linear map A takes S to A S A'."""
+    """Each body is stretched and sheared by about 5 %, moved by 5 mm and made heavier or lighter by 5 %: physical for sure,
+    as a linear map A takes the second moment of mass S to A S A'. Damping changes by about 20 %."""
     rng = np.random.default_rng(seed)
     count = len(numbers.mass)
     heavier = np.exp(0.05 * rng.standard_normal(count))
@@ -179,9 +177,7 @@ def arm() -> Problem:
     bounded, for 5 s, for the wrong numbers too."""
     offsets = np.array([0, 0.20, 0.20, 0.22, 0.18, 0.22, 0.08])
     mass = np.array([5.8, 6.4, 4.0, 3.5, 2.6, 2.0, 1.0])
-    com = 0.01 * np.array(
-        [[1, -3, 12], [-1, 6, 8], [2, 3, 13], [1, -6, 7], [-2, 2, 8], [1, 4, 3], [3, 2, 7]], dtype=float
-    )
+    com = np.array([[1, -3, 12], [-1, 6, 8], [2, 3, 13], [1, -6, 7], [-2, 2, 8], [1, 4, 3], [3, 2, 7]]) / 100
     inertia = _rods(mass, com, np.array([7, 7, 7, 6, 6, 5, 4]) / 100, np.array([30, 30, 28, 28, 25, 15, 12]) / 100)
     damping, armature = np.array([8, 8, 4, 4, 1, 1, 0.5]), np.array([0.3, 0.3, 0.2, 0.2, 0.05, 0.05, 0.03])
     true = Numbers(damping, mass, com, inertia)

@@ -99,7 +99,7 @@ def test_a_function_stays_in_its_process(pool: Processes):
 
 def test_processes_survive_the_loss_of_one(pool: Processes, tmp_path: Path):
     with pytest.warns(
-        RuntimeWarning, match=r"lost its worker 1 times of 3 \(BrokenProcessPool\); it is tried again"
+        RuntimeWarning, match=r"lost its worker in attempt 1 of 3 \(BrokenProcessPool\); it is tried again"
     ) as said:
         assert run_all(pool, partial(dies_once, tmp_path), range(5)) == [0, 1, 4, 9, 16]
     assert any("task 3 of 5" in str(one.message) for one in said)
@@ -109,7 +109,7 @@ def test_processes_survive_the_loss_of_one(pool: Processes, tmp_path: Path):
 def test_a_task_that_always_kills_is_named(pool: Processes):
     with (
         pytest.warns(RuntimeWarning, match="tried again"),
-        pytest.raises(RuntimeError, match=r"task 2 of 3 lost its worker 2 times of 2.*memory"),
+        pytest.raises(RuntimeError, match=r"task 2 of 3 lost its worker in attempt 2 of 2.*memory"),
     ):
         run_all(pool, dies_always, range(3), attempts=2)
 
@@ -152,7 +152,7 @@ def test_a_cluster_is_told_to_stop_when_the_time_is_over(cluster: Executor):
 
 @pytest.mark.slow
 def test_dask_survives_the_loss_of_a_worker(cluster: Executor, tmp_path: Path):
-    with pytest.warns(RuntimeWarning, match=r"lost its worker 1 times of 3 \(KilledWorker\)") as said:
+    with pytest.warns(RuntimeWarning, match=r"lost its worker in attempt 1 of 3 \(KilledWorker\)") as said:
         assert run_all(cluster, partial(dies_once, tmp_path), range(5)) == [0, 1, 4, 9, 16]
     assert any("task 3 of 5" in str(one.message) for one in said)
 

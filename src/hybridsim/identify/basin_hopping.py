@@ -99,7 +99,7 @@ def basin_hopping(
         raise ValueError(
             f"resume is of {len(state.best.z)} parameters, but there are {len(lower)}; give the same problem"
         )
-    search = partial(_searched, local, lower, upper)
+    search = partial(searched, local, lower, upper)
     pool = threads(min(workers, os.cpu_count() or 1)) if executor is None else executor
     end = np.inf if time_limit is None else time.monotonic() + time_limit
     found: list[tuple[int, int, np.ndarray, Ended]] = []
@@ -195,7 +195,7 @@ class _Plan:
         return np.clip(around, self.lower, self.upper)
 
 
-def _searched(local: Local, lower: np.ndarray, upper: np.ndarray, start: np.ndarray) -> Ended:
+def searched(local: Local, lower: np.ndarray, upper: np.ndarray, start: np.ndarray) -> Ended:
     """Where the local search ends; with an infinite cost where it fails."""
     try:
         ended = local(start)

@@ -1,6 +1,6 @@
 """Draws of several Markov chains: what they say of each parameter, and whether there are enough of them.
 
-Gelman et al., Bayesian Data Analysis (2013), section 11.4; Vehtari, Gelman, Simpson, Carpenter, Bürkner, Bayesian Analysis 16 (2021).
+Vehtari, Gelman, Simpson, Carpenter, Bürkner: Rank-normalization, folding, and localization, Bayesian Analysis 16 (2021).
 """
 
 from collections.abc import Mapping
@@ -117,7 +117,7 @@ class Posterior:
         if not np.all(size > 400):
             worst = int(np.argmin(size))
             found.append(
-                f"few independent draws: {size[worst]:.0f} of parameter {worst}, fewer than 400: draw more, or give a better covariance"
+                f"few independent draws: {size[worst]:.0f} of parameter {worst}, not 400: draw more, or give a better covariance"
             )
         if self.divergences:
             found.append(

@@ -151,7 +151,7 @@ def _lost(error: Exception) -> bool:
 
 
 def _complain(i: int, n: int, losses: int, attempts: int, error: Exception) -> None:
-    what = f"task {i + 1} of {n} lost its worker {losses} times of {attempts} ({type(error).__name__})"
+    what = f"task {i + 1} of {n} lost its worker in attempt {losses} of {attempts} ({type(error).__name__})"
     if losses >= attempts:
         raise RuntimeError(f"{what}; look whether it needs more memory than there is, or crashes") from error
     warnings.warn(f"{what}; it is tried again", RuntimeWarning, stacklevel=4)

@@ -30,6 +30,9 @@ class Walls:
     lower: Float[np.ndarray, " n"]
     upper: Float[np.ndarray, " n"]
 
+    def contain(self, x: np.ndarray) -> np.ndarray:
+        return np.all((x >= self.lower) & (x <= self.upper), axis=1)
+
     def drift(self, x: np.ndarray, p: np.ndarray, factor: np.ndarray, time: float) -> tuple[np.ndarray, np.ndarray]:
         """Straight flight for a time, mirrored at walls. A mirror keeps |p| and volume, as Monte Carlo requires."""
         p, left, each = p.copy(), np.full(len(x), time), np.arange(len(x))
@@ -64,10 +67,6 @@ class _Points:
     @classmethod
     def at(cls, density: LogDensity, x: np.ndarray) -> "_Points":
         return cls(x, *density(x))
-
-    @property
-    def finite(self) -> np.ndarray:
-        return np.isfinite(self.value) & np.all(np.isfinite(self.slope), axis=1)
 
     def where(self, chosen: np.ndarray, other: "_Points") -> "_Points":
         """Self where chosen, the other elsewhere."""
@@ -127,7 +126,7 @@ def sample(
     """So many draws of every chain, after a warm-up that tunes the step and improves the covariance.
 
     Where the density is -inf or NaN nothing is drawn. Given what an interrupted call returned or `seen` was told, it goes on as
-    if it had never stopped, or beyond, to as many draws as are asked for now; covariance, warm-up and seed are then those of before.
+    if it had never stopped, or beyond, to as many draws as are asked for now; covariance, warm-up and seed are those of before.
     """
     posterior = start if isinstance(start, Posterior) else _begun(start, covariance, warmup, seed)
     chains, done, n = posterior.trace.shape
@@ -155,14 +154,13 @@ def _begun(start: np.ndarray, covariance: np.ndarray | None, warmup: int, seed: 
 
 
 def _checked(density: LogDensity, x: np.ndarray, walls: Walls) -> _Points:
-    for name, wrong in (
-        ("outside of the bounds", ~np.all((x >= walls.lower) & (x <= walls.upper), axis=1)),
-        ("where the density or its gradient is not finite", ~(points := _Points.at(density, x)).finite),
-    ):
-        if np.any(wrong):
-            chain = int(np.argmax(wrong))
+    points = _Points.at(density, x)
+    finite = np.isfinite(points.value) & np.all(np.isfinite(points.slope), axis=1)
+    for good, where in ((walls.contain(x), "outside of the bounds"), (finite, "where the density is not finite")):
+        if not np.all(good):
+            chain = int(np.argmin(good))
             raise ValueError(
-                f"{np.sum(wrong)} of {len(x)} chains start {name}, such as chain {chain} at {x[chain]}; start elsewhere"
+                f"{np.sum(~good)} of {len(x)} chains start {where}, such as chain {chain} at {x[chain]}; start elsewhere"
             )
     return points
 
@@ -204,10 +202,10 @@ def _iteration(
 def _tuned(posterior: Posterior) -> Posterior:
     """At half and at seven eighths of the warm-up, the covariance from the latest half of the draws of all chains."""
     i, warmup = posterior.trace.shape[1], posterior.warmup
-    if i not in (warmup // 2, warmup * 7 // 8):
-        return posterior
     latest = posterior.trace[:, i // 2 :].reshape(-1, posterior.factor.shape[0])
     count, n = latest.shape
+    if i not in (warmup // 2, warmup * 7 // 8) or count < 2:
+        return posterior
     found = np.cov(latest, rowvar=False).reshape(n, n)
     # What was known before counts as n draws, so that few draws, or chains that stand still, give no singular matrix.
     covariance = (count * found + n * posterior.factor @ posterior.factor.T) / (count + n)

@@ -29,6 +29,8 @@ class Point:
     cost: float = np.inf
     damping: float = 1e-3
     iteration: int = 0
+    flat: int = 0
+    """How many of the last steps hardly lowered the cost."""
     done: str = ""
     """Why it ended; nothing while it has not."""
 
@@ -37,14 +39,14 @@ def search(
     problem: LeastSquares,
     start: Point,
     iterations: int = 100,
-    tolerance: float = 1e-10,
+    tolerance: float = 1e-7,
     seen: Callable[[Point], None] = lambda point: None,
     held: tuple[int, ...] = (),
 ) -> Point:
     """The point of least cost. `seen` is told of every better point; those in `held` stay where they are.
 
-    A trial that is not finite counts as worse. It ends where a step is smaller than `tolerance` beside the point, or lowers
-    the cost by less than that part of it.
+    A trial that is not finite counts as worse. It ends where two steps one after the other lower the cost by less than
+    this part of it, or where steps do not change the point any more.
     """
     lower, upper = problem.bounds()
     fixed = np.isin(np.arange(len(start.z)), held)
@@ -59,10 +61,10 @@ def search(
         stuck = fixed | ((point.z <= lower) & (now.g > 0)) | ((point.z >= upper) & (now.g < 0))
         damping = point.damping
         while True:
-            dz, ds = now.step(damping, stuck)
+            dz, ds, promised = now.step(damping, stuck)
             z, s = np.clip(point.z + dz, lower, upper), point.s + ds
             cost = problem.cost(z, s)
-            small = np.sqrt(np.sum((z - point.z) ** 2) + np.sum(ds**2)) < tolerance * (1 + np.linalg.norm(point.z))
+            small = np.sqrt(np.sum((z - point.z) ** 2) + np.sum(ds**2)) < 1e-12 * (1 + np.linalg.norm(point.z))
             if cost < point.cost:
                 following = problem.normal(z, s)
                 if following.finite:
@@ -70,10 +72,12 @@ def search(
             if small or damping > 1e16:
                 return replace(point, damping=damping, done="no better point nearby")
             damping *= 4.0
-        done = "the steps are small" if small else ""
-        if point.cost - cost < tolerance * point.cost:
-            done = "the cost falls no more"
-        point, now = Point(z, s, cost, max(damping / 6.0, 1e-14), point.iteration + 1, done), following
+        flat = point.flat + 1 if point.cost - cost < tolerance * point.cost else 0
+        done = "the steps are small" if small else "the cost falls no more" if flat > 1 else ""
+        # Nielsen's rule (1999): trust more the nearer the fall of the cost is to what was promised.
+        kept = (point.cost - cost) / promised if promised > 0 else 0.5
+        damping *= max(1 / 10, 1 - (2 * kept - 1) ** 3)
+        point, now = Point(z, s, cost, max(damping, 1e-14), point.iteration + 1, flat, done), following
         seen(point)
         if done:
             return point

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import log_softmax, logsumexp, softmax
+from scipy.special import log_softmax, softmax
 
 Loss = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """From samples of the parameters, (samples, n), to the loss of each, (samples,), and its gradients, (samples, n)."""
@@ -81,7 +81,7 @@ class Mixture:
         height = np.sum(np.log(np.einsum("kii->ki", self.factors)), axis=1) + theta.shape[1] / 2 * np.log(2 * np.pi)
         joint = np.log(self.weights)[:, None] - height[:, None] - np.sum(whitened**2, axis=1) / 2
         back = np.linalg.solve(self.factors.transpose(0, 2, 1), whitened)
-        return logsumexp(joint, axis=0), -np.einsum("ks,kis->si", softmax(joint, axis=0), back)
+        return np.logaddexp.reduce(joint, axis=0), -np.einsum("ks,kis->si", softmax(joint, axis=0), back)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,8 @@ class ExpectedLoss:
         theta = np.einsum("ks,ksi->si", gamma, points)
         values, gradients, finite = _evaluated(loss, theta)
         share = finite / np.sum(finite)
-        # d gamma_k / d log phi_j = gamma_k (delta_kj - gamma_j) / lambda, hence d theta / d log phi_j = gamma_j (x_j - theta) / lambda.
+        # d gamma_k / d log phi_j = gamma_k (delta_kj - gamma_j) / lambda; summed over k with the kernels' points x_k,
+        # d theta / d log phi_j = gamma_j (x_j - theta) / lambda.
         log_weights = np.einsum("s,ks,si,ksi->k", share, gamma, gradients, points - theta) / self.temperature
         pull = np.einsum("s,ks,si->ksi", share, gamma, gradients)
         return Slopes(float(share @ values), log_weights, np.sum(pull, axis=1), _of_factors(pull, noise))
@@ -216,7 +217,7 @@ _FIELDS = ("weights", "means", "factors")
 def fit_mixture(
     loss: Loss,
     start: Mixture | FittedMixture,
-    epochs: int = 500,
+    epochs: int = 300,
     samples: int = 64,
     learning_rate: float = 0.2,
     objective: ExpectedLoss | Evidence = Evidence(),
@@ -256,14 +257,14 @@ def _updated(
     means = np.einsum("kji,kj->ki", units, slopes.means)
     factors = np.einsum("kji,kjl->kil", old.factors, slopes.factors) * (np.tri(n) if correlated else np.eye(n))
     gradient = np.concatenate([slopes.log_weights[:, None], means, factors.reshape(kernels, n * n)], axis=1)
-    # The derivatives fall by orders of magnitude as kernels shrink; Adam's usual memory of 1000 epochs would stall there.
-    keep, keep_squares, epoch = 0.9, 0.95, len(fit.losses) + 1
+    # The derivatives fall by orders of magnitude as kernels shrink; with Adam's usual memory of 1000 epochs they would seem zero.
+    keep, epoch = 0.8, len(fit.losses) + 1
     first = keep * fit.first + (1 - keep) * gradient
-    second = keep_squares * fit.second + (1 - keep_squares) * gradient**2
-    size = np.sqrt(second / (1 - keep_squares**epoch)) + 1e-12
+    second = keep * fit.second + (1 - keep) * gradient**2
     # Weights and factors learn slower: a kernel that shrinks as fast as it moves comes to rest before it arrives.
     pace = learning_rate * np.concatenate([[0.2], np.ones(n), np.full(n * n, 0.2)])
-    step = -pace * first / (1 - keep**epoch) / size
+    grown = 1 - keep**epoch
+    step = -pace * (first / grown) / (np.sqrt(second / grown) + 1e-12)
     change = step[:, 1 + n :].reshape(kernels, n, n)
     diagonal = np.exp(np.einsum("kii->ki", change))[:, :, None] * np.eye(n)
     new = Mixture(

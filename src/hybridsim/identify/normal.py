@@ -29,15 +29,20 @@ class Normal:
             np.isfinite(self.cost) and all(np.all(np.isfinite(x)) for x in (self.A, self.g, self.B, self.C, self.h))
         )
 
-    def step(self, damping: float, held: Bool[np.ndarray, " size"]) -> tuple[np.ndarray, np.ndarray]:
-        """Of the parameters that are not held, and of every window's own numbers; damped by Marquardt's diagonal."""
-        A = self.A + damping * np.diag(_diagonal(self.A[None])[0])
-        C = self.C + damping * _diagonal(self.C)[:, :, None] * np.eye(self.C.shape[-1])
-        eliminated = _Eliminated(A, self.g, self.B, C, self.h, self.E)
+    def step(self, damping: float, held: Bool[np.ndarray, " size"]) -> tuple[np.ndarray, np.ndarray, float]:
+        """Of the parameters that are not held, and of every window's own numbers; and the fall of the cost that it promises.
+
+        Damped by Marquardt's diagonal.
+        """
+        of_z, of_s = damping * _diagonal(self.A[None])[0], damping * _diagonal(self.C)
+        C = self.C + of_s[:, :, None] * np.eye(self.C.shape[-1])
+        eliminated = _Eliminated(self.A + np.diag(of_z), self.g, self.B, C, self.h, self.E)
         free, dz = ~held, np.zeros(len(self.g))
         if np.any(free):
             dz[free] = -np.linalg.lstsq(eliminated.A[np.ix_(free, free)], eliminated.g[free], rcond=1e-15)[0]
-        return dz, eliminated.own(dz)
+        ds = eliminated.own(dz)
+        promised = 0.5 * (dz[free] @ (of_z * dz - self.g)[free] + np.sum(ds * (of_s * ds - self.h)))
+        return dz, ds, float(promised)
 
     def of_parameters(self) -> tuple[Float[np.ndarray, "size size"], Float[np.ndarray, " size"]]:
         """Information about z and slope of the cost, wherever every s_w is best for it (Schur complement)."""
@@ -82,6 +87,13 @@ def _joined(C: np.ndarray, E: dict[tuple[int, int], np.ndarray]) -> np.ndarray:
 
 
 def _diagonal(matrices: np.ndarray) -> np.ndarray:
-    """Of each; nothing is left without damping."""
+    """By which each number is damped: Marquardt's diagonal, but not below a share of its largest entry.
+
+    Search coordinates are scaled such that a step of 1 is large for any of them; without the floor those that the data
+    hardly see would run away.
+    """
     found = np.einsum("wii->wi", matrices)
-    return np.maximum(found, 1e-12 * max(float(found.max(initial=0.0)), 1e-300))
+    return np.maximum(found, _FLOOR * found.max(axis=1, keepdims=True, initial=1e-300))
+
+
+_FLOOR = 1e-3

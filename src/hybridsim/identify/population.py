@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from .basin_hopping import Ended, Local
+from .basin_hopping import Ended, Local, searched
 from .executors import run_all, threads
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
@@ -203,12 +203,7 @@ class _Problem:
 
     def searched(self, z: np.ndarray) -> Ended:
         """Where the local search ends."""
-        try:
-            ended = self._lbfgs(z) if self.local is None else self.local(np.array(z))
-        except FloatingPointError:
-            ended = Ended(np.array(z), np.inf)
-        if not (np.isfinite(ended.cost) and np.all(np.isfinite(ended.z))):
-            ended = Ended(np.array(z), np.inf)
+        ended = searched(self.local or self._lbfgs, *self.bounds, np.array(z))
         if self.best is None or ended.cost < self.best.cost:
             self.best = ended
         return ended
@@ -221,7 +216,12 @@ class _Problem:
         one = pygmo.population(self, 0)
         one.push_back(z)
         one = pygmo.algorithm(method).evolve(one)
-        return Ended(np.array(one.champion_x), float(one.champion_f[0]))
+        return Ended(np.array(one.champion_x), float(_infinite(one.champion_f)[0]))
+
+
+def _infinite(costs: np.ndarray) -> np.ndarray:
+    """Costs of pygmo with infinity where it stands for one."""
+    return np.where(np.asarray(costs) >= _HUGE, np.inf, costs)
 
 
 def _evolve(
@@ -233,7 +233,7 @@ def _evolve(
     generations: int,
     task: _Task,
 ) -> tuple[np.ndarray, np.ndarray, Ended]:
-    """An island after some generations, its best first improved, and the best that was seen on the way."""
+    """An island after some generations, its best one improved, and the best that was seen on the way."""
     pygmo = _pygmo()
     problem = _Problem(value_and_gradient, local, lower, upper)
     island = pygmo.population(problem, 0, seed=task.seed)
@@ -241,14 +241,16 @@ def _evolve(
         island.push_back(z, problem.fitness(z) if np.isnan(cost) else [min(cost, _HUGE)])
     method = getattr(pygmo, algorithm)(gen=generations, seed=task.seed, **ALGORITHMS[algorithm])
     island = pygmo.algorithm(method).evolve(island)
-    z, costs = np.array(island.get_x()), np.array(island.get_f())[:, 0]
+    z, costs = np.array(island.get_x()), _infinite(island.get_f()[:, 0])
     if value_and_gradient is not None:
         first = int(np.argmin(costs))
         improved = problem.searched(z[first])
         if improved.cost < costs[first]:
-            z[first], costs[first] = np.clip(improved.z, lower, upper), improved.cost
+            z[first], costs[first] = improved.z, improved.cost
+        elif np.isinf(improved.cost):
+            problem.best = Ended(z[first].copy(), float(costs[first]))
     best = problem.best or Ended(z[0], np.inf)
-    return z, np.where(costs >= _HUGE, np.inf, costs), best
+    return z, costs, best
 
 
 def _migrated(state: Evolved, islands: list[tuple[np.ndarray, np.ndarray, Ended]]) -> Evolved:

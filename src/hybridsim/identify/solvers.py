@@ -24,14 +24,15 @@ class LevenbergMarquardt(Solver):
     """For residuals and up to some hundred parameters the fastest by far."""
 
     iterations: int = 100
-    tolerance: float = 1e-10
+    tolerance: float = 1e-7
 
     def run(self, problem, start, journal, stage, seed):
         kept = journal.restored(stage)
         if kept is not None:
-            start = Point(kept["z"], kept["s"], float(kept["cost"]), float(kept["damping"]), int(kept["iteration"]))
-            if kept["done"]:
-                return replace(start, done=str(kept["done"]))
+            counts = int(kept["iteration"]), int(kept["flat"])
+            start = Point(kept["z"], kept["s"], float(kept["cost"]), float(kept["damping"]), *counts, str(kept["done"]))
+            if start.done:
+                return start
         best = start
 
         def seen(point: Point) -> None:
