@@ -31,7 +31,7 @@ def solve(folder: Path, name: str) -> dict:
     measured = hs.Trajectory(log["t"], q, qd, torque, "command", run=name)
     free = ["joint/*/damping"] if name == "small" else ["link/*/inertial", "joint/*/damping"]
     ready = time.perf_counter()
-    fit = hs.fit(model, measured, free, window=measured.duration, start="measured", compare={"position": 1e-4})
+    fit = hs.fit(model, measured, free, window=measured.duration, start="measured", compare={"position": 1e-4}, horizons=[0.3])
     done = time.perf_counter()
     model = fit.model
     inertia = np.asarray(model.links.inertia)

@@ -57,7 +57,7 @@ def compiled(motion: Motion, loss: Loss) -> Compiled:
     leaves, form = jax.tree.flatten(parameters.base)
     start = parameters.values(np.zeros(parameters.size))
     numbers = tuple(np.asarray(x).tobytes() for x in (*leaves, start))
-    options = (motion.dt, motion.steps, motion.margin, motion.control_kind, motion.record, motion.substeps)
+    options = (motion.dt, motion.margin, motion.control_kind, motion.record, motion.substeps)
     laws = (repr(motion.integrator), repr(motion.contact), motion.own_start, loss)
     free = tuple((p.names, repr(p.scale), p.free.tied) for p in parameters.list)
     key = (form, numbers, free, options, laws)

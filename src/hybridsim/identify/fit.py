@@ -105,9 +105,10 @@ def _solve(
             continue
         skip = False
         if weigh:
-            problem = replace(problem, data=_at_level(problem, point))
-        short = problem if horizon is None else replace(problem, data=_short(problem.data, horizon))
-        point = solver.run(short, Point(point.z, point.s), journal, stage, seed)
+            problem = problem.with_data(_at_level(problem, point))
+        short = problem if horizon is None else problem.with_data(_short(problem.data, horizon))
+        by = solver if horizon is None else solver.roughly()
+        point = by.run(short, Point(point.z, point.s, damping=point.damping), journal, stage, seed)
         if point.done == "stopped":
             break
     return problem, point

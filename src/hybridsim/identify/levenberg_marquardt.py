@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -10,6 +10,7 @@ from jaxtyping import Float
 from .normal import Normal
 
 
+@runtime_checkable
 class LeastSquares(Protocol):
     """What is searched: `Problem` is one."""
 

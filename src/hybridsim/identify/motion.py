@@ -48,7 +48,6 @@ class Motion:
 
     parameters: Parameters
     dt: float
-    steps: int
     margin: int
     control_kind: str
     record: tuple[str, ...]
@@ -87,7 +86,7 @@ class Motion:
         if self.margin:
             early = self.margin - jnp.clip(apparatus.delay / self.dt, -self.margin, self.margin)
             whole = jnp.clip(jnp.floor(early), 0, 2 * self.margin - 1)
-            rows = whole.astype(jnp.int32) + jnp.arange(self.steps)
+            rows = whole.astype(jnp.int32) + jnp.arange(controls.shape[0] - 2 * self.margin)
             share = early - whole
             controls = (1 - share) * controls[rows] + share * controls[jnp.minimum(rows + 1, len(controls) - 1)]
         return apparatus.control_gain * controls + apparatus.control_bias
@@ -125,7 +124,7 @@ class Motion:
 
         first = self.start(own, window.q, window.qd)
         body = jax.checkpoint(one, prevent_cse=False, policy=KEEP)
-        _, (states, values) = jax.lax.scan(body, first, (jnp.arange(self.steps), controls))
+        _, (states, values) = jax.lax.scan(body, first, (jnp.arange(controls.shape[0]), controls))
         return Simulated(jnp.concatenate([first[None], states]), controls, values)
 
     def shown(self, x: Float[Array, " size"], states: Float[Array, "*many ns"]) -> dict[str, Array]:

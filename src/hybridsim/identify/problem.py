@@ -47,7 +47,6 @@ class Problem:
         motion = Motion(
             self.parameters,
             data.dt,
-            data.steps,
             data.margin,
             data.control_kind,
             tuple(data.values),
@@ -80,7 +79,7 @@ class Problem:
     def with_data(self, data: Measured) -> "Problem":
         """Of other windows; what is compiled is kept where it can be."""
         other = replace(self, data=data)
-        if data.steps == self.data.steps and data.margin == self.data.margin:
+        if (data.dt, data.margin) == (self.data.dt, self.data.margin):
             other.__dict__["_compiled"] = self._compiled
         return other
 
@@ -156,7 +155,7 @@ class Problem:
     def rows(
         self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Some windows after others: weighted residuals r, their slopes by z and by own numbers, and those of jumps."""
+        """Some windows after others: weighted residuals r, their slopes by z and by own numbers, and those of their ends."""
         x, m = self._physical(z), self.own
         chain = self.parameters.slopes(z)
         data, motion = self.data, self.motion

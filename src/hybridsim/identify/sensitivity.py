@@ -61,6 +61,21 @@ class Sensitivity:
 
         return batch(jax.jacfwd(controls), in_axes=(None, None, 0))
 
+    @cached_property
+    def _chain(self):
+        """One column of the derivatives of all states, from that of the first: s' = A s + b."""
+        from ..native import batch
+
+        def column(first, by_state, forcing):
+            def later(now, step):
+                A, b = step
+                out = A @ now + b
+                return out[: first.shape[0]], out
+
+            return jax.lax.scan(later, first, (by_state, forcing))[1]
+
+        return batch(column, in_axes=(1, None, 2))
+
     def along(self, x: np.ndarray, own: np.ndarray, window: Window, made: Simulated) -> dict[str, np.ndarray]:
         """Of positions, velocities and values: (windows, samples, numbers, own + size), own numbers first."""
         motion, (count, samples, ns) = self.motion, made.states.shape
@@ -69,17 +84,17 @@ class Sensitivity:
         if self._driven:
             slopes = np.asarray(self._drive(x[self._driven], x, window.controls))
             by_x[..., self._driven] += by_control @ slopes
-        now = np.zeros((count, ns, m + len(x)))
+        first = np.zeros((count, ns, m + len(x)))
         if m:
-            now[..., :m] = self._start(own, window.q, window.qd)
+            first[..., :m] = self._start(own, window.q, window.qd)
         states = np.empty((count, samples, nq + nv, m + len(x)))
         values = np.empty((count, steps, made.values.shape[-1], m + len(x)))
-        states[:, 0] = now[:, : nq + nv]
-        for k in range(steps):
-            later = by_state[:, k] @ now
-            later[..., m:] += by_x[:, k]
-            now, values[:, k] = later[:, :ns], later[:, ns:]
-            states[:, k + 1] = now[:, : nq + nv]
+        states[:, 0] = first[:, : nq + nv]
+        forcing = np.zeros((*by_x.shape[1:3], m + len(x)))
+        for w in range(count):
+            forcing[..., m:] = by_x[w]
+            columns = np.moveaxis(np.asarray(self._chain(first[w], by_state[w], forcing)), 0, -1)
+            states[w, 1:], values[w] = columns[:, : nq + nv], columns[:, ns:]
         return {
             "start": states[:, :, :nq],
             "position": self._sensed(x, made.states[..., :nq], states[:, :, :nq]),
@@ -108,10 +123,11 @@ class Sensitivity:
 
     def _sensed(self, x: np.ndarray, q: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         """Of what the position sensors show."""
-        free, m, slopes = self.motion.parameters, self.motion.own, slopes.copy()
+        free, m = self.motion.parameters, self.motion.own
         gain, bias = free.of_apparatus("position_gain"), free.of_apparatus("position_bias")
-        if gain:
-            slopes = np.asarray(free.setup(x).apparatus.position_gain)[:, None] * slopes
+        if not gain and not bias:
+            return slopes
+        slopes = np.asarray(free.setup(x).apparatus.position_gain)[:, None] * slopes
         for column, i in gain:
             slopes[:, :, i, m + column] += q[..., i]
         for column, i in bias:

@@ -18,6 +18,10 @@ class Solver(ABC):
     @abstractmethod
     def run(self, problem: Problem, start: Point, journal: Journal, stage: str, seed: int) -> Point: ...
 
+    def roughly(self) -> "Solver":
+        """For stages whose result only begins the next one."""
+        return self
+
 
 @dataclass(frozen=True)
 class LevenbergMarquardt(Solver):
@@ -25,6 +29,10 @@ class LevenbergMarquardt(Solver):
 
     iterations: int = 100
     tolerance: float = 1e-7
+    """It ends where two steps in a row lower the cost by less than this part of it."""
+
+    def roughly(self):
+        return replace(self, tolerance=max(self.tolerance, 1e-2))
 
     def run(self, problem, start, journal, stage, seed):
         kept = journal.restored(stage)
