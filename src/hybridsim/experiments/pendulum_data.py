@@ -61,9 +61,7 @@ def pendulum(length: float, point: float, inertia: float, friction: float) -> hs
     about_y = {"axis": (0.0, -1.0, 0.0), "damping": friction / 10, "friction": friction}
     # Coulomb friction as friction * tanh(speed / friction_speed), whose slope steps of milliseconds can follow.
     shoulder = hs.Joint("shoulder", "revolute", "world", "upper", armature=inertia, friction_speed=0.5, **about_y)
-    elbow = hs.Joint(
-        "elbow", "revolute", "upper", "lower", position=(0.0, 0.0, -length), friction_speed=0.5, **about_y
-    )
+    elbow = hs.Joint("elbow", "revolute", "upper", "lower", position=(0.0, 0.0, -length), friction_speed=0.5, **about_y)
     return hs.build([upper, lower], [shoulder, elbow])
 
 

@@ -3,10 +3,16 @@
 from .apparatus import Apparatus
 from .errors import Errors, evaluate
 from .estimates import Estimate
+from .executors import processes, threads
 from .fit import IdentifiabilityWarning, fit
+from .global_solvers import BasinHopping, Population
 from .losses import Huber, Squares
 from .parameters import Free, Parameters
 from .places import Place, places
+from .posterior import Samples, profile_likelihood, sample_posterior
+from .prepare import prepare
+from .problem import Problem
+from .profile import Profile
 from .result import Fit, load_fit
 from .solvers import LBFGSB, Adam, LevenbergMarquardt, Solver
 
@@ -14,6 +20,7 @@ __all__ = [
     "LBFGSB",
     "Adam",
     "Apparatus",
+    "BasinHopping",
     "Errors",
     "Estimate",
     "Fit",
@@ -23,10 +30,19 @@ __all__ = [
     "LevenbergMarquardt",
     "Parameters",
     "Place",
+    "Population",
+    "Problem",
+    "Profile",
+    "Samples",
     "Solver",
     "Squares",
     "evaluate",
     "fit",
     "load_fit",
     "places",
+    "prepare",
+    "processes",
+    "profile_likelihood",
+    "sample_posterior",
+    "threads",
 ]

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import ndtr, ndtri
 
 from .executors import as_they_end, threads
 
@@ -186,6 +185,8 @@ class _Plan:
         finite = np.isfinite(width)
         centre = self.starts[0] if centre is None else centre
         sigma = np.maximum(self.spread * np.where(finite, width, 1.0) * max(r, 1) ** -self.fading, 1e-300)
+        from scipy.special import ndtr, ndtri
+
         # A normal distribution cut off at the bounds, by the inverse of its distribution function.
         share = rng.uniform(ndtr((self.lower - centre) / sigma), ndtr((self.upper - centre) / sigma))
         around = centre + sigma * ndtri(np.clip(share, 1e-12, 1 - 1e-12))

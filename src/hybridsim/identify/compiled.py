@@ -38,6 +38,13 @@ class Compiled:
 
         return batch(jax.value_and_grad(self._cost, argnums=(0, 1)), in_axes=(None, 0, 0, 0, 0))
 
+    @cached_property
+    def values_and_gradients(self):
+        """The same for other parameters in every row."""
+        from ..native import batch
+
+        return batch(jax.value_and_grad(self._cost, argnums=(0, 1)), in_axes=0)
+
     def _cost(self, z, own, window: Window, measured: dict, weights: dict):
         x = self.motion.parameters.physical(z)
         made = self.motion.run(x, own, window)

@@ -54,7 +54,9 @@ def estimates(
                 note = "at its bound"
             if name in undetermined:
                 deviation, ends, note = np.inf, (-np.inf, np.inf), "not determined by the data"
-            result.append(Estimate(name, float(x[i]), deviation, *map(float, ends), float(start[i]), p.unit, note))
+            result.append(
+                Estimate(name, float(x[i]), deviation, *map(float, ends), float(start[i]), p.units[i - a], note)
+            )
     return tuple(result)
 
 
@@ -70,8 +72,8 @@ def numbers(parameters: Parameters, z: np.ndarray) -> tuple[Number, ...]:
     slopes = parameters.slopes(z)
     for p, a, b in parameters.parts():
         for i in range(a, b):
-            log = p.logarithmic and x[i] > 0
+            log = (p.logarithmic or parameters.names[i].endswith("/mass")) and x[i] > 0
             size = float(np.linalg.norm(slopes[i])) or 1.0
             bounds = (-np.inf, np.inf) if p.networks else (p.free.lower, p.free.upper)
-            result.append(Number(parameters.names[i], float(x[i]), size, p.unit, log, *bounds))
+            result.append(Number(parameters.names[i], float(x[i]), size, p.units[i - a], log, *bounds))
     return tuple(result)

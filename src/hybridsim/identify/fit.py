@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -19,17 +19,14 @@ from .identifiability import Identifiability, identifiability
 from .journal import Journal, fingerprint, shown
 from .levenberg_marquardt import Point
 from .losses import Loss, Squares
-from .measured import Compare, Measured, measured
-from .parameters import Free, Parameters
+from .measured import Compare, Measured
+from .parameters import Free
+from .prepare import prepare
 from .problem import Problem
 from .result import Fit
-from .setting import at_rate, contact_of
 from .solvers import LevenbergMarquardt, Solver
 from .starts import best_starts
 from .uncertainty import uncertainty
-
-_LONGEST_DELAY = 0.1
-"""[s], unless bounds say otherwise."""
 
 
 class IdentifiabilityWarning(UserWarning):
@@ -70,20 +67,27 @@ def fit(
 
     `folder` keeps the progress of long fits, with `resume` a killed one goes on; Ctrl-C returns the best fit until then.
     """
-    _check_precision()
-    choices = _with_delay_bounds(free)
-    delay = max([max(abs(c.lower), abs(c.upper)) for c in choices if c.pattern == "control/delay"], default=0.0)
-    data = measured(model, logs, window, stride, dt, compare, delay)
-    contact = contact_of(model, contact)
-    own_step = any(name == "world/timestep" for name in (c.pattern for c in choices))
-    parameters = Parameters(at_rate(model, data.dt, substeps), choices, data.controls.shape[-1])
-    problem = Problem(parameters, data, integrator, contact, substeps, start == "fitted", loss, jump)
-    known = isinstance(compare, dict)
+    problem = prepare(
+        model,
+        logs,
+        free,
+        window=window,
+        stride=stride,
+        dt=dt,
+        substeps=substeps,
+        compare=compare,
+        start=start,
+        loss=loss,
+        jump=jump,
+        integrator=integrator,
+        contact=contact,
+    )
+    known = isinstance(compare, Mapping)
     with shown(progress) as show:
         journal = Journal(folder, _fingerprint(problem, solver, horizons, seed), resume, show)
         problem, point = _solve(problem, solver, horizons, journal, seed, known)
-    found = parameters.model(point.z)
-    if not own_step:
+    found = problem.parameters.model(point.z)
+    if "world/timestep" not in problem.parameters.names:
         found = replace(found, timestep=model.timestep)
     return _result(problem, point, found, journal, known)
 
@@ -150,6 +154,7 @@ def _result(problem: Problem, point: Point, model: Model, journal: Journal, know
         point.cost,
         point.done,
         journal.seconds,
+        not known,
         problem,
         point,
     )
@@ -164,28 +169,8 @@ def _identifiability(problem: Problem, point: Point, noise: float) -> Identifiab
     return identifiability(problem.root(point.z, point.s) / scale, numbers(free, point.z), free.slopes(point.z))
 
 
-def _with_delay_bounds(free: str | Free | Sequence[str | Free]) -> list[Free]:
-    several = [free] if isinstance(free, str | Free) else list(free)
-    choices = [Free(c) if isinstance(c, str) else c for c in several]
-    if not choices:
-        raise ValueError("nothing is free: give patterns such as ['link/*/mass', 'joint/*/damping']")
-    for i, c in enumerate(choices):
-        if c.pattern == "control/delay":
-            lower = c.lower if np.isfinite(c.lower) else 0.0
-            upper = c.upper if np.isfinite(c.upper) else _LONGEST_DELAY
-            choices[i] = replace(c, lower=lower, upper=upper)
-    return choices
-
-
 def _fingerprint(problem: Problem, solver: Solver, horizons: Sequence[float], seed: int) -> str:
     data, options = problem.data, (solver, tuple(horizons), seed, problem.loss, problem.jump, problem.substeps)
     arrays = [np.asarray(leaf) for leaf in jax.tree.leaves(problem.parameters.base)]
     weights = [w for _, w in sorted(data.weights.items())]
     return fingerprint(problem.parameters.names, options, *arrays, data.q, data.qd, data.controls, *weights)
-
-
-def _check_precision() -> None:
-    if not jax.config.read("jax_enable_x64"):
-        raise ValueError(
-            "identification needs numbers of 64 bits: jax.config.update('jax_enable_x64', True), or JAX_ENABLE_X64=1"
-        )

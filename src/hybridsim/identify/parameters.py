@@ -24,7 +24,8 @@ class Free:
     weights of the model's networks; a prior of mean 0 is a penalty on them.
     """
 
-    pattern: str
+    pattern: str | tuple[str, ...]
+    """One, or several: ("link/left_*/mass", "link/right_*/mass")."""
     lower: float = -np.inf
     upper: float = np.inf
     scale: Literal["linear", "log", "auto"] = "auto"
@@ -35,6 +36,10 @@ class Free:
     """Whether all that match are one number."""
     prior: tuple[float, float] | None = None
     """Mean and standard deviation of what is known of it beforehand."""
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        return (self.pattern,) if isinstance(self.pattern, str) else tuple(self.pattern)
 
 
 _FARTHEST = float(np.log(1e6))
@@ -49,7 +54,7 @@ class Parameter:
     """Who gets the numbers: one group of places, one after another, or several groups where they are tied."""
     scale: Scale
     free: Free
-    unit: str
+    units: tuple[str, ...]
     networks: bool = False
     """Whether these are the weights of networks."""
 
@@ -176,14 +181,21 @@ def _resolved(setup: Setup, free: Sequence[Free]) -> Iterator[Parameter]:
         if choice.pattern == "network":
             yield _weights(setup, choice)
             continue
-        whole = choice.pattern.endswith(_INERTIAL)
-        pattern = choice.pattern.removesuffix(_INERTIAL) + "/mass" if whole else choice.pattern
-        found = [_inertial(known, place) if whole else (place,) for place in matching(known, pattern)]
-        for group in found:
-            for place in group:
-                if place.path in taken:
-                    raise ValueError(f"{place.path} is chosen by {taken[place.path]!r} and again by {choice.pattern!r}")
-                taken[place.path] = choice.pattern
+        whole = choice.patterns[0].endswith(_INERTIAL)
+        found: list[tuple[Place, ...]] = []
+        for pattern in choice.patterns:
+            if pattern.endswith(_INERTIAL) != whole:
+                raise ValueError(
+                    f"{choice.pattern}: inertias and single numbers cannot be chosen together; use two hs.Free"
+                )
+            match = matching(known, pattern.removesuffix(_INERTIAL) + "/mass" if whole else pattern)
+            found += [_inertial(known, place) if whole else (place,) for place in match]
+        for place in (place for group in found for place in group):
+            for i in place.index:
+                number = place.owner, place.field, i
+                if number in taken:
+                    raise ValueError(f"{place.path} is chosen by {taken[number]!r} and again by {choice.pattern!r}")
+                taken[number] = choice.pattern
         if choice.tied and len({sum(len(p.index) for p in group) for group in found}) > 1:
             raise ValueError(f"{choice.pattern!r} matches numbers of different sizes, which cannot be tied")
         for groups in [tuple(found)] if choice.tied else [(group,) for group in found]:
@@ -202,12 +214,12 @@ def _weights(setup: Setup, free: Free) -> Parameter:
         )
     start = Flat(setup, _networks).vector()
     names = tuple(f"network[{i}]" for i in range(len(start)))
-    return Parameter(names, (), LinearScale(start, np.ones(len(start))), free, "1", True)
+    return Parameter(names, (), LinearScale(start, np.ones(len(start))), free, ("1",) * len(start), True)
 
 
 def _parameter(setup: Setup, free: Free, groups: tuple[tuple[Place, ...], ...], whole: bool) -> Parameter:
     first = groups[0]
-    path = free.pattern if len(groups) > 1 else first[0].path
+    path = " = ".join(free.patterns) if len(groups) > 1 else first[0].path
     own = np.concatenate([place.value(setup) for place in first])
     if whole:
         if free.start is not None or np.isfinite([free.lower, free.upper]).any():
@@ -215,7 +227,8 @@ def _parameter(setup: Setup, free: Free, groups: tuple[tuple[Place, ...], ...], 
                 f"{path}: bounds and a start of ten numbers at once mean nothing; give them to its mass alone"
             )
         names = tuple(f"{place.path}{label}" for place in first for label in place.labels)
-        return Parameter(names, groups, InertiaScale.of(own), free, "kg, m, kg m^2")
+        units = tuple(place.unit for place in first for _ in place.labels)
+        return Parameter(names, groups, InertiaScale.of(own), free, units)
     start = own if free.start is None else np.full(len(own), float(free.start))
     if first[0].kind != "any" and free.lower < 0:
         free = replace(free, lower=0.0)
@@ -228,7 +241,7 @@ def _parameter(setup: Setup, free: Free, groups: tuple[tuple[Place, ...], ...], 
         raise ValueError(f"{path} starts at {start}, which has no logarithm; give a positive start, or scale='linear'")
     names = tuple(f"{path}{label}" for label in first[0].labels)
     scale = LogScale(start) if log else LinearScale(start, _size(start, free))
-    return Parameter(names, groups, scale, free, first[0].unit)
+    return Parameter(names, groups, scale, free, (first[0].unit,) * len(names))
 
 
 def _size(start: np.ndarray, free: Free) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..model import Model
+from ..model.joints import Prismatic
 from ..spatial import Array
 from .apparatus import Setup
 
@@ -59,11 +60,11 @@ def _with(owner: Any, path: list[str], array: Array) -> Any:
 _XYZ = (".x", ".y", ".z")
 _SIX = (".xx", ".yy", ".zz", ".xy", ".xz", ".yz")
 _JOINT = {
-    "stiffness": "N m/rad or N/m",
-    "damping": "N m s/rad or N s/m",
-    "friction": "N m or N",
-    "friction_speed": "rad/s or m/s",
-    "armature": "kg m^2 or kg",
+    "stiffness": ("N m/rad", "N/m"),
+    "damping": ("N m s/rad", "N s/m"),
+    "friction": ("N m", "N"),
+    "friction_speed": ("rad/s", "m/s"),
+    "armature": ("kg m^2", "kg"),
 }
 _CONTACT = {
     "friction": "1",
@@ -135,7 +136,8 @@ def _of_model(model: Model) -> Iterator[Place]:
         yield Place(f"joint/{name}/position", "model.joints", "position", _row(i, 3), "m", labels=_XYZ)
         yield Place(f"joint/{name}/axis", "model.joints", "axis", _row(i, 3), "1", labels=_XYZ)
         if freedoms:
-            for field, unit in _JOINT.items():
+            for field, units in _JOINT.items():
+                unit = units[isinstance(topology.kinds[i], Prismatic)] if len(freedoms) == 1 else " or ".join(units)
                 kind = "positive" if field == "friction_speed" else "not negative"
                 yield Place(f"joint/{name}/{field}", "model.joints", field, freedoms, unit, kind, several)
             q = topology.q_slices[i]
@@ -165,7 +167,12 @@ def matching(known: dict[str, Place], pattern: str) -> list[Place]:
     """Places whose path is, or matches, the pattern; an error that says what there is where none does."""
     if pattern.startswith("contact/") and pattern.endswith("/mu"):
         pattern = pattern.removesuffix("mu") + "friction"
-    found = [place for path, place in known.items() if path == pattern or fnmatchcase(path, pattern)]
+    found = []
+    for path, place in known.items():
+        if path == pattern or fnmatchcase(path, pattern):
+            found.append(place)
+        else:
+            found += [part for part in _components(place) if part.path == pattern or fnmatchcase(part.path, pattern)]
     if not found:
         close = get_close_matches(pattern, known, 3, 0.3)
         raise ValueError(
@@ -173,3 +180,11 @@ def matching(known: dict[str, Place], pattern: str) -> list[Place]:
             f"{'the closest are: ' + ', '.join(close) if close else 'it has: ' + ', '.join(known)}"
         )
     return found
+
+
+def _components(place: Place) -> list[Place]:
+    """Single numbers of several, such as "link/x/com.z"."""
+    if len(place.labels) == 1:
+        return []
+    pairs = zip(place.labels, place.index, strict=True)
+    return [replace(place, path=place.path + label, index=(i,), labels=("",)) for label, i in pairs]

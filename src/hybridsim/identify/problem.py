@@ -12,7 +12,7 @@ from ..simulate import Integrator
 from .compiled import Compiled, compiled
 from .losses import SQUARES, Loss
 from .measured import Measured
-from .motion import Motion, Simulated, window_of
+from .motion import Motion, Simulated, Window, window_of
 from .normal import Normal
 from .parameters import Parameters
 
@@ -244,15 +244,38 @@ class Problem:
             normal = self.normal(z, s)
             return normal.cost, normal.g, normal.h
         data = self.data if chosen is None else self.data[chosen]
-        measured = {"position": data.q, "velocity": data.qd, **data.values}
-        measured = {name: measured[name] for name in data.weights}
         own = s if chosen is None else s[chosen]
-        weights = {name: np.broadcast_to(w, measured[name].shape) for name, w in data.weights.items()}
-        values, (by_z, by_own) = self._compiled.value_and_gradient(z, own, window_of(data), measured, weights)
+        values, (by_z, by_own) = self._compiled.value_and_gradient(z, own, *_compared(data))
         r, J = self._prior(z)
         share = len(data) / len(self.data)
         cost = float(np.sum(values)) + share * 0.5 * float(np.sum(r**2))
         return cost, np.sum(by_z, axis=0) + share * (J.T @ r), np.asarray(by_own)
+
+    def gradients(
+        self, z: Float[np.ndarray, "many size"], s: Float[np.ndarray, "many windows own"]
+    ) -> tuple[Float[np.ndarray, " many"], Float[np.ndarray, "many size"], Float[np.ndarray, "many windows own"]]:
+        """Costs and slopes at many points at once; windows are taken as not joined."""
+        many, count = len(z), len(self.data)
+        every = np.tile(np.arange(count), many)
+        rows = _compared(self.data[every])
+        own = s.reshape(many * count, self.own)
+        values, (by_z, by_own) = self._compiled.values_and_gradients(np.repeat(z, count, axis=0), own, *rows)
+        costs = np.asarray(values).reshape(many, count).sum(axis=1)
+        slopes = np.asarray(by_z).reshape(many, count, self.size).sum(axis=1)
+        if len(self.parameters.prior()[0]):
+            for i in range(many):
+                r, J = self._prior(z[i])
+                costs[i] += 0.5 * np.sum(r**2)
+                slopes[i] += J.T @ r
+        return costs, slopes, np.asarray(by_own).reshape(s.shape)
+
+
+def _compared(data: Measured) -> tuple[Window, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """What the cost of a window is computed from: what drives it, what was measured, and the weights."""
+    measured = {"position": data.q, "velocity": data.qd, **data.values}
+    measured = {name: measured[name] for name in data.weights}
+    weights = {name: np.broadcast_to(w, measured[name].shape) for name, w in data.weights.items()}
+    return window_of(data), measured, weights
 
 
 def _chained(ends: np.ndarray, m: int, chain: np.ndarray) -> np.ndarray:

@@ -40,6 +40,8 @@ class Fit:
     done: str
     """Why the search ended; "stopped" where it was interrupted."""
     seconds: float
+    estimated_noise: bool = True
+    """Whether the level of noise is that of the residuals, since none was given."""
     problem: Problem | None = field(default=None, repr=False)
     """For what comes after: profiles, samples. Not saved."""
     point: Point | None = field(default=None, repr=False)
@@ -96,6 +98,7 @@ class Fit:
             "cost": self.cost,
             "done": self.done,
             "seconds": self.seconds,
+            "estimated_noise": self.estimated_noise,
             "errors": {"dt": self.errors.dt, "runs": self.errors.runs, "joints": self.errors.joints},
         }
         (folder / "fit.json").write_text(json.dumps(text, indent=1))
@@ -124,6 +127,7 @@ def load_fit(folder: str | Path) -> Fit:
             text["cost"],
             text["done"],
             text["seconds"],
+            text["estimated_noise"],
         )
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise ValueError(
