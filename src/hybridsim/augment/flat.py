@@ -44,9 +44,7 @@ class Flat:
 
     def free(self, vector: Array) -> Any:
         """The tree of free numbers, each in the precision that it had."""
-        parts = [
-            part.astype(np.result_type(leaf)) for part, leaf in zip(self._parts(vector), self._leaves, strict=True)
-        ]
+        parts = [part.astype(leaf.dtype) for part, leaf in zip(self._parts(vector), self._leaves, strict=True)]
         return jax.tree.unflatten(self._form, parts)
 
     def _parts(self, vector: Array) -> list[Array]:

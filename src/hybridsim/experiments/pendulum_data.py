@@ -5,13 +5,16 @@ state is fitted as well, to the whole window (the sensitive test of a model) or 
 
 Motion without drive shows no force, so one mass is a choice of ours; and of a planar link it shows the centre of mass
 and one moment of inertia. Link 2 therefore is a point, and the inertia of link 1 beyond that of a point is an armature.
-With gravity known, the time step sets the scale of all lengths.
+With gravity known, the time step sets the scale of all lengths: the film is taken at 500 frames a second, and the length
+that is found for link 1 says which rate would be right (`frame_rate`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
@@ -21,68 +24,91 @@ import hybridsim as hs
 from .pendulum import Array
 
 FREE = (
-    "link/*/com",
-    "joint/elbow/position",
+    "link/*/com.[xz]",
+    "joint/elbow/position.[xz]",
     "joint/shoulder/armature",
     "joint/*/damping",
     "joint/*/friction",
 )
 """Across a link, centres of mass and elbow also hold how far zero of an angle is from hanging: camera, encoders."""
 INTEGRATOR = hs.RungeKutta4()
-Starts = dict[str, str | float]
-STARTS: Starts = {"whole window": "fitted", "first 40 ms": 0.04}
+STARTS: dict[str, Literal["fitted"] | float] = {"whole window": "fitted", "first 40 ms": 0.04}
 """How the start of a held-out window is found."""
+FRAME_RATE = 500.0
+"""Of the film, as assumed [1/s]."""
+PUBLISHED_LENGTH = 0.091
+"""Of link 1 of the filmed pendulum [m]."""
+ENCODER_STEP = 2e-3
+"""Every second sample of the encoders is enough [s]."""
+
+
+class Case(NamedTuple):
+    """What a held-out error is an error of."""
+
+    model: str
+    window: float
+    """[s]"""
+    start: str
+    """One of `STARTS`."""
 
 
 @dataclass(frozen=True)
 class Result:
-    fit: hs.Fit
+    fits: dict[str, hs.Fit]
+    """Of each model: friction in the joints, and drag of the air too."""
     held_out: tuple[str, ...]
     """Names of runs."""
-    errors: dict[tuple[float, str], Float[np.ndarray, " windows"]]
-    """By length of the windows [s] and by how their starts are found (`STARTS`): see `angle_errors`."""
+    errors: dict[Case, Float[np.ndarray, " windows"]]
+    """Of windows of the held-out runs: see `angle_errors`."""
 
     def table(self) -> str:
         """Held-out errors in degrees."""
-        lines = ["window  start fitted to  median  90 %    of windows"]
-        for (window, start), rmse in self.errors.items():
+        lines = ["model     window  start fitted to  median    90 %  windows"]
+        for case, rmse in self.errors.items():
             median, ninth = np.degrees(np.quantile(rmse, (0.5, 0.9)))
-            lines.append(f"{window:4.2g} s  {start:15s}  {median:6.3f}  {ninth:6.3f}  {len(rmse):10d}")
+            name = f"{case.model:8s}  {case.window:4.2g} s  {case.start:15s}"
+            lines.append(f"{name}  {median:6.3f}  {ninth:6.3f}  {len(rmse):7d}")
         return "\n".join(lines)
 
 
 def pendulum(length: float, point: float, inertia: float, friction: float) -> hs.Model:
     """A first guess: length of link 1 [m], distance of link 2's point from the elbow [m], armature, friction [N m].
 
-    A heavy link 1 near its pivot can have any pair of first and second moment once armature is added.
+    With link 1 heavy and its centre of mass near the pivot, an armature can make any moment of inertia of it.
     """
     upper = hs.Link("upper", 1.0, (0.0, 0.0, -length / 2), 1e-6)
     lower = hs.Link("lower", 0.1, (0.0, 0.0, -point), 1e-6)
-    about_y = {"axis": (0.0, -1.0, 0.0), "damping": friction / 10, "friction": friction}
-    # Coulomb friction as friction * tanh(speed / friction_speed), whose slope steps of milliseconds can follow.
-    shoulder = hs.Joint("shoulder", "revolute", "world", "upper", armature=inertia, friction_speed=0.5, **about_y)
-    elbow = hs.Joint("elbow", "revolute", "upper", "lower", position=(0.0, 0.0, -length), friction_speed=0.5, **about_y)
+    # Coulomb friction is friction * tanh(speed / friction_speed): steps of 2 ms can follow this slope.
+    both = {"axis": (0.0, -1.0, 0.0), "damping": friction / 10, "friction": friction, "friction_speed": 0.5}
+    shoulder = hs.Joint("shoulder", "revolute", "world", "upper", armature=inertia, **both)
+    elbow = hs.Joint("elbow", "revolute", "upper", "lower", position=(0.0, 0.0, -length), **both)
     return hs.build([upper, lower], [shoulder, elbow])
 
 
 class Drag(eqx.Module):
-    """Air against both links, by the square of their absolute angular velocities w: torques -c |w| w with c = root^2."""
+    """Air against both links, by the square of their absolute angular velocities w: torques -c |w| w."""
 
-    root: Float[Array, " 2"]
+    c: Float[Array, " 2"]
+    """[1e-6 N m s^2], so that weights are of ordinary size."""
 
     def __call__(self, qd: Float[Array, " 2"]) -> Float[Array, " 2"]:
         w = jnp.cumsum(qd)
-        torque = -(self.root**2) * jnp.abs(w) * w
+        torque = -1e-6 * self.c * jnp.abs(w) * w
         # What acts on link 2 goes through both joints.
         return jnp.array([torque[0] + torque[1], torque[1]])
 
 
-def with_drag(model: hs.Model, coefficient: float) -> hs.Model:
-    """Both coefficients start at this [N m s^2]."""
-    drag = hs.Custom(Drag(jnp.full(2, jnp.sqrt(coefficient))), name="drag")
-    return hs.Blueprint(hs.Augment("joint.force", "joint.velocity[*]", drag, apply="together")).graft(
-        model, contact=None
-    )
+def with_drag(model: hs.Model) -> hs.Model:
+    """Drag has no place among the numbers of a joint, so it is put there as a network of two weights, at first zero."""
+    drag = hs.Augment("joint.force", "joint.velocity[*]", hs.Custom(Drag(np.zeros(2)), name="drag"), apply="together")
+    return hs.Blueprint(drag).graft(model, contact=None)
+
+
+def drag_of(model: hs.Model) -> Float[np.ndarray, " 2"]:
+    """Of both links [N m s^2]."""
+    parts = jax.tree.leaves(model.augmentation, is_leaf=lambda part: isinstance(part, Drag))
+    (drag,) = (part for part in parts if isinstance(part, Drag))
+    return 1e-6 * np.asarray(drag.c)
 
 
 def angle_errors(errors: hs.Errors) -> Float[np.ndarray, " windows"]:
@@ -94,43 +120,42 @@ def angle_errors(errors: hs.Errors) -> Float[np.ndarray, " windows"]:
 def filmed(
     held_out: Sequence[str] = ("3", "7", "11", "15"),
     train: Sequence[str] | None = None,
+    windows: Sequence[float] = (0.5, 1.0),
     stride: float = 6.0,
-    lengths: Sequence[float] = (0.5, 1.0),
-    test_stride: float = 2.0,
-    starts: Starts = STARTS,
+    test_stride: float = 1.0,
     progress: bool = False,
 ) -> Result:
-    """The filmed pendulum (Asseman and others 2018), by default trained on all runs that are not held out.
-
-    At 500 frames a second, as its reader assumes; so the length that is found says by how much the rate is another.
-    """
+    """The filmed pendulum (Asseman and others 2018), trained on all runs that are not held out or on some of them."""
     train = [run for run in hs.data.ibm_double_pendulum_runs() if run not in held_out] if train is None else train
-    model = pendulum(length=0.091, point=0.066, inertia=1e-3, friction=3e-4)
-    # A start that is good for a moment leads to one that is good for the whole chaotic window.
-    fit = hs.fit(
-        model,
-        [_filmed_log(run) for run in train],
-        FREE,
-        hs.LevenbergMarquardt(40, 1e-6),
-        window=0.5,
-        stride=stride,
-        horizons=(0.1, 0.25),
-        loss=hs.Huber(0.006),
-        integrator=INTEGRATOR,
-        progress=progress,
-    )
-    errors = _errors(fit, [_filmed_log(run) for run in held_out], lengths, test_stride, starts)
-    return Result(fit, tuple(held_out), errors)
+    learn, test = ([_filmed_log(run) for run in runs] for runs in (train, held_out))
+    guess = pendulum(length=PUBLISHED_LENGTH, point=0.066, inertia=1e-3, friction=3e-4)
+
+    def fit(model: hs.Model, free: Sequence[str]) -> hs.Fit:
+        # The motion is chaotic: a start that suits the first moments leads to the one that suits the whole window.
+        return hs.fit(
+            model,
+            learn,
+            free,
+            hs.LevenbergMarquardt(40, 1e-6),
+            window=0.5,
+            stride=stride,
+            horizons=(0.1, 0.25),
+            loss=hs.Huber(0.006),
+            integrator=INTEGRATOR,
+            progress=progress,
+        )
+
+    return _compared(guess, fit, test, windows, test_stride, None)
 
 
 def frame_rate(fit: hs.Fit) -> float:
-    """At which link 1 of the filmed pendulum has its published length: lengths grow as the square of time [1/s]."""
+    """At which link 1 of the filmed pendulum has its published length: lengths go with the square of time [1/s]."""
     x, z = fit["joint/elbow/position.x"].value, fit["joint/elbow/position.z"].value
-    return float(500.0 * np.sqrt(np.hypot(x, z) / 0.091))
+    return float(FRAME_RATE * np.sqrt(np.hypot(x, z) / PUBLISHED_LENGTH))
 
 
 def _filmed_log(run: str) -> hs.Trajectory:
-    swing = hs.data.read_ibm_double_pendulum(run, frame_rate=500.0)
+    swing = hs.data.read_ibm_double_pendulum(run, frame_rate=FRAME_RATE)
     # Link 2 turns by up to 10 degrees a frame: a filter of the usual 50 ms would flatten its velocity.
     return hs.smooth(hs.Trajectory(swing.time, swing.joint_position, run=run, source=swing.source), window=0.02)
 
@@ -138,40 +163,38 @@ def _filmed_log(run: str) -> hs.Trajectory:
 def decaying(
     held_out: Sequence[int] = (6, 7, 13, 14, 20, 21, 22, 23, 24, 25),
     train: Sequence[int] | None = None,
-    starts: Starts = STARTS,
     progress: bool = False,
 ) -> Result:
     """The pendulum with encoders (Kaheman and others 2022): pieces of one recording, by their place in it."""
     swings = hs.data.read_multi_arm_swings()
     logs = [hs.Trajectory(s.time, s.joint_position, s.joint_velocity, run=s.name, source=s.source) for s in swings]
-    train = [i for i in range(len(logs)) if i not in held_out] if train is None else train
-    model = with_drag(pendulum(length=0.173, point=0.196, inertia=1e-3, friction=2e-4), 1e-5)
-    fit = hs.fit(
-        model,
-        [logs[i] for i in train],
-        (*FREE, "network"),
-        hs.LevenbergMarquardt(40, 1e-6),
-        window=1.0,
-        dt=2e-3,
-        integrator=INTEGRATOR,
-        progress=progress,
-    )
-    errors = _errors(fit, [logs[i] for i in held_out], (1.0,), None, starts, dt=2e-3)
-    return Result(fit, tuple(swings[i].name for i in held_out), errors)
+    learn = [log for i, log in enumerate(logs) if (i not in held_out if train is None else i in train)]
+    guess = pendulum(length=0.173, point=0.196, inertia=1e-3, friction=2e-4)
+
+    def fit(model: hs.Model, free: Sequence[str]) -> hs.Fit:
+        solver = hs.LevenbergMarquardt(40, 1e-6)
+        return hs.fit(model, learn, free, solver, window=1.0, dt=ENCODER_STEP, integrator=INTEGRATOR, progress=progress)
+
+    return _compared(guess, fit, [logs[i] for i in held_out], (1.0,), None, ENCODER_STEP)
 
 
-def _errors(
-    fit: hs.Fit,
-    logs: Sequence[hs.Trajectory],
-    lengths: Sequence[float],
+def _compared(
+    guess: hs.Model,
+    fit: Callable[[hs.Model, Sequence[str]], hs.Fit],
+    test: Sequence[hs.Trajectory],
+    windows: Sequence[float],
     stride: float | None,
-    starts: Starts,
-    dt: float | None = None,
-) -> dict[tuple[float, str], np.ndarray]:
-    return {
-        (window, name): angle_errors(
-            hs.evaluate(fit.model, logs, window, stride, start=start, dt=dt, integrator=INTEGRATOR)
+    dt: float | None,
+) -> Result:
+    """Both models on held-out runs, the second fitted from where the first has ended."""
+    friction = fit(guess, FREE)
+    fits = {"friction": friction, "drag too": fit(with_drag(friction.model), (*FREE, "network"))}
+    errors = {
+        Case(name, window, start): angle_errors(
+            hs.evaluate(found.model, test, window, stride, start=STARTS[start], dt=dt, integrator=INTEGRATOR)
         )
-        for window in lengths
-        for name, start in starts.items()
+        for name, found in fits.items()
+        for window in windows
+        for start in STARTS
     }
+    return Result(fits, tuple(log.run for log in test), errors)

@@ -19,6 +19,8 @@ class Apparatus(eqx.Module):
     control_bias: Float[Array, " nc"]
     delay: Float[Array, ""]
     """How much later the mechanism gets the logged control [s]."""
+    clock: Float[Array, ""]
+    """Seconds that pass while the log counts one."""
 
 
 class Setup(eqx.Module):
@@ -31,4 +33,4 @@ class Setup(eqx.Module):
 def perfect(model: Model, controls: int) -> Apparatus:
     """An apparatus that shows what is there, at once."""
     q, u = jnp.ones(model.nq), jnp.ones(controls)
-    return Apparatus(q, 0 * q, u, 0 * u, jnp.zeros(()))
+    return Apparatus(q, 0 * q, u, 0 * u, jnp.zeros(()), jnp.ones(()))

@@ -17,7 +17,7 @@ from .parameters import Parameters
 from .places import position_names
 from .problem import Problem
 from .setting import at_rate, contact_of
-from .starts import best_starts
+from .starts import growing_starts
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def evaluate(
     z, s = problem.zeros()
     if start != "measured":
         short = data if start == "fitted" else data.shortened(max(2, round(float(start) / data.dt)))
-        s = best_starts(Problem(parameters, short, integrator, contact, substeps), z)
+        s = growing_starts(problem.with_data(short), z)
     return errors_of(problem, z, s)
 
 

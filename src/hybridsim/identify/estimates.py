@@ -46,17 +46,16 @@ def estimates(
             continue
         for i in range(a, b):
             deviation = float(np.sqrt(max(physical[i, i], 0.0)))
-            ends = float(low[i]), float(high[i])
+            lower, upper = float(low[i]), float(high[i])
             if isinstance(p.scale, InertiaScale):
-                ends = x[i] - _Z95 * deviation, x[i] + _Z95 * deviation
+                lower, upper = float(x[i] - _Z95 * deviation), float(x[i] + _Z95 * deviation)
+            lower, upper = max(lower, p.free.lower), min(upper, p.free.upper)
             name, note = parameters.names[i], ""
             if z[i] <= lower_z[i] or z[i] >= upper_z[i]:
                 note = "at its bound"
             if name in undetermined:
-                deviation, ends, note = np.inf, (-np.inf, np.inf), "not determined by the data"
-            result.append(
-                Estimate(name, float(x[i]), deviation, *map(float, ends), float(start[i]), p.units[i - a], note)
-            )
+                deviation, lower, upper, note = np.inf, -np.inf, np.inf, "not determined by the data"
+            result.append(Estimate(name, float(x[i]), deviation, lower, upper, float(start[i]), p.units[i - a], note))
     return tuple(result)
 
 

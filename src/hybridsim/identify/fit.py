@@ -86,9 +86,7 @@ def fit(
     with shown(progress) as show:
         journal = Journal(folder, _fingerprint(problem, solver, horizons, seed), resume, show)
         problem, point = _solve(problem, solver, horizons, journal, seed, known)
-    found = problem.parameters.model(point.z)
-    if "world/timestep" not in problem.parameters.names:
-        found = replace(found, timestep=model.timestep)
+    found = replace(problem.parameters.model(point.z), timestep=model.timestep)
     return _result(problem, point, found, journal, known)
 
 
@@ -146,7 +144,7 @@ def _result(problem: Problem, point: Point, model: Model, journal: Journal, know
         free.setup(free.values(point.z)).apparatus,
         estimates(free, point.z, sure, lost),
         physical_covariance(free, point.z, sure),
-        "weights of networks are not judged" if told is None else str(told),
+        "of weights of networks nothing is said" if told is None else str(told),
         sure.words,
         sure.noise,
         errors_of(problem, point.z, point.s),
@@ -161,12 +159,18 @@ def _result(problem: Problem, point: Point, model: Model, journal: Journal, know
 
 
 def _identifiability(problem: Problem, point: Point, noise: float) -> Identifiability | None:
-    """Before anything is believed: which combinations the data see. Many weights of a network never are."""
+    """Which combinations of physical numbers the data see, whatever networks may explain; of weights nothing is said."""
     free = problem.parameters
-    if any(p.networks for p in free.list):
+    physical = np.concatenate([np.full(p.size, not p.networks) for p in free.list])
+    if not physical.any():
         return None
-    scale = max(noise, 1e-300)
-    return identifiability(problem.root(point.z, point.s) / scale, numbers(free, point.z), free.slopes(point.z))
+    R = problem.root(point.z, point.s) / max(noise, 1e-300)
+    if not physical.all():
+        U, singular, _ = np.linalg.svd(R[:, ~physical], full_matrices=False)
+        U = U[:, singular > 1e-9 * singular.max(initial=1e-300)]
+        R = R - U @ (U.T @ R)
+    chosen = [number for number, keep in zip(numbers(free, point.z), physical, strict=True) if keep]
+    return identifiability(R[:, physical], chosen, free.slopes(point.z)[np.ix_(physical, physical)])
 
 
 def _fingerprint(problem: Problem, solver: Solver, horizons: Sequence[float], seed: int) -> str:

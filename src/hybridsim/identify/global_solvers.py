@@ -147,9 +147,13 @@ def _best(kept: dict[str, np.ndarray]) -> Ended:
     return Ended(kept["best_z"], float(kept["best_cost"]), kept.get("best_extra"))
 
 
+def _parts(kept: dict[str, np.ndarray], kind: type) -> dict[str, Any]:
+    return {name: kept[name] for name in _PARTS[kind]}
+
+
 def _hopped(kept: dict[str, np.ndarray] | None) -> Hopped | None:
-    return None if kept is None else Hopped(_best(kept), *(kept[name] for name in _PARTS[Hopped]))
+    return None if kept is None else Hopped(best=_best(kept), **_parts(kept, Hopped))
 
 
 def _evolved(kept: dict[str, np.ndarray] | None) -> Evolved | None:
-    return None if kept is None else Evolved(_best(kept), *(kept[name] for name in _PARTS[Evolved]))
+    return None if kept is None else Evolved(best=_best(kept), **_parts(kept, Evolved))

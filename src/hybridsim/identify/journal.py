@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from .levenberg_marquardt import Point
+
 _FILE = "progress.npz"
 _SECONDS = 1.0
 """Not more often is a state written."""
@@ -34,6 +36,7 @@ class Journal:
         self.folder, self.costs, self._show = None if folder is None else Path(folder), [], show
         self._of, self._written, self._begun, self._before = of, -np.inf, time.monotonic(), 0.0
         self._restored: dict[str, np.ndarray] = {}
+        self._start: dict[str, Any] = {}
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
             if resume:
@@ -55,6 +58,14 @@ class Journal:
         """In which an earlier process was."""
         return str(self._restored["stage"]) if "stage" in self._restored else None
 
+    def start(self, stage: str, point: Point) -> Point:
+        """Where a stage begins: at this point, or in a fit that is resumed where it began then. Kept with every state."""
+        kept = {k: v for k, v in self._restored.items() if k.startswith("start.")}
+        if self.stage == stage and kept:
+            point = Point(kept["start.z"], kept["start.s"], damping=float(kept["start.damping"]))
+        self._start = {"start.z": point.z, "start.s": point.s, "start.damping": point.damping}
+        return point
+
     def note(self, stage: str, iteration: int, cost: float, state: Callable[[], State]) -> None:
         """One more iteration is done; `state` is called where it is time to write."""
         self.costs.append(cost)
@@ -66,12 +77,14 @@ class Journal:
     def write(self, stage: str, state: State) -> None:
         if self.folder is None:
             return
-        content = {f"state.{name}": np.asarray(value) for name, value in state.items()}
+        content: dict[str, Any] = {f"state.{name}": np.asarray(value) for name, value in state.items()}
         target = self.folder / _FILE
         partial = target.with_name(f".{_FILE}.{os.getpid()}")
         try:
             with open(partial, "wb") as file:
-                np.savez(file, stage=stage, of=self._of, costs=self.costs, seconds=self.seconds, **content)
+                content |= {"stage": stage, "of": self._of, "costs": self.costs, "seconds": self.seconds}
+                content |= self._start
+                np.savez(file, allow_pickle=False, **content)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(partial, target)
@@ -81,7 +94,7 @@ class Journal:
         self._written = time.monotonic()
 
     def _read(self) -> dict[str, np.ndarray]:
-        target = self.folder / _FILE
+        target = Path(self.folder or ".") / _FILE
         if not target.exists():
             return {}
         try:

@@ -136,8 +136,8 @@ class _Piece:
     first: int
     steps: int
 
-    def samples(self, array: np.ndarray) -> np.ndarray:
-        return array[self.first : self.first + self.steps + 1]
+    def samples(self, array: np.ndarray | None) -> np.ndarray:
+        return np.asarray(array)[self.first : self.first + self.steps + 1]
 
     def value(self, name: str) -> np.ndarray:
         return self.log.values[name].reshape(len(self.log), -1)[self.first : self.first + self.steps]

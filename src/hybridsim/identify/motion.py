@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -33,13 +33,14 @@ class Window(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """What comes out."""
+    """What comes out: arrays of JAX while it is traced, of NumPy when it has run."""
 
-    states: Float[Array, "samples ns"]
-    """Positions, velocities, and what contact and networks remember."""
-    controls: Float[Array, "steps nc"]
-    """As the mechanism got them."""
-    values: Float[Array, "steps values"]
+    states: Any
+    """(samples, ns): positions, velocities, and what contact and networks remember."""
+    controls: Any
+    """(steps, nc): as the mechanism got them."""
+    values: Any
+    """(steps, recorded numbers)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,17 +94,17 @@ class Motion:
 
     def sample(
         self, x: Float[Array, " size"], state: Float[Array, " ns"], control: Float[Array, " nc"], time: Scalar
-    ) -> Float[Array, " ns+values"]:
+    ) -> Float[Array, " outputs"]:
         """State and recorded values one sample later."""
         setup = self.parameters.setup(x)
-        return jnp.concatenate(self._later(setup, assemble(setup.model), state, control, time))
+        return jnp.concatenate([*self._later(setup, assemble(setup.model), state, control, time)])
 
-    def _later(self, setup: Setup, mechanism: Mechanism, state: Array, control: Array, time: Scalar):
+    def _later(self, setup: Setup, mechanism: Mechanism, state: Any, control: Any, time: Scalar):
         model, now = setup.model, self._unravel(state)
         drive = Control()
         if control.shape[0]:
             drive = Control(command=control) if self.control_kind == "command" else Control(force=control)
-        dt, seen = model.timestep, []
+        dt, seen = setup.apparatus.clock * model.timestep, []
         for k in range(self.substeps):
             marks = Recording(begin(model, now, unmarked), self.record if k == 0 else ())
             at = time + k * dt
@@ -115,7 +116,7 @@ class Motion:
     def run(self, x: Float[Array, " size"], own: Float[Array, " own"], window: Window) -> Simulated:
         setup = self.parameters.setup(x)
         mechanism, controls = assemble(setup.model), self.drive(x, window.controls)
-        dt = self.substeps * setup.model.timestep
+        dt = self.substeps * setup.apparatus.clock * setup.model.timestep
 
         def one(state, now):
             k, control = now

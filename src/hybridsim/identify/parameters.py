@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
@@ -73,7 +74,7 @@ class Parameters:
     def __init__(self, model: Model, free: Sequence[str | Free], controls: int = 0, apparatus: Apparatus | None = None):
         """`controls`: how many numbers the log has for each step to drive it; by what `apparatus`: by default a perfect one."""
         choices = [Free(x) if isinstance(x, str) else x for x in ([free] if isinstance(free, str | Free) else free)]
-        self.base = Setup(model, perfect(model, controls) if apparatus is None else apparatus)
+        self.base = _exact(Setup(model, perfect(model, controls) if apparatus is None else apparatus))
         self.list = tuple(_resolved(self.base, choices))
         self._networks = Flat(self.base, _networks) if any(p.networks for p in self.list) else None
         self._ends = np.cumsum([0, *(p.size for p in self.list)])
@@ -112,7 +113,8 @@ class Parameters:
 
     def sensed(self, x: Float[np.ndarray, " size"], states: Float[np.ndarray, "*many ns"]) -> dict[str, np.ndarray]:
         """What the sensors show of simulated states."""
-        model, gain, bias = self.base.model, np.ones(self.base.model.nq), np.zeros(self.base.model.nq)
+        model, sensors = self.base.model, self.base.apparatus
+        gain, bias = np.array(sensors.position_gain), np.array(sensors.position_bias)
         for name, array in (("position_gain", gain), ("position_bias", bias)):
             for column, i in self.of_apparatus(name):
                 array[i] = x[column]
@@ -166,6 +168,17 @@ class Parameters:
                 flat = flat.at[np.array(place.index)].set(values.astype(flat.dtype))
             setup = first.with_leaf(setup, flat.reshape(old.shape))
         return setup
+
+
+def _exact(setup: Setup) -> Setup:
+    """With weights of 64 bits: rounding to 32 would make the cost a staircase."""
+    if setup.model.augmentation is None:
+        return setup
+    weights = jax.tree.map(
+        lambda leaf: leaf.astype(float) if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf,
+        setup.model.augmentation,
+    )
+    return replace(setup, model=replace(setup.model, augmentation=weights))
 
 
 def _networks(setup: Setup):

@@ -93,6 +93,7 @@ def _of_apparatus(setup: Setup) -> Iterator[Place]:
         if "[" not in name:
             yield Place(f"sensor/{name}/gain", "apparatus", "position_gain", (i,), "1")
             yield Place(f"sensor/{name}/bias", "apparatus", "position_bias", (i,), "rad or m")
+    yield Place("sensor/clock", "apparatus", "clock", (0,), "1", "positive")
     count = np.size(setup.apparatus.control_gain)
     if count:
         for i, name in enumerate(control_names(model, count)):
@@ -156,7 +157,6 @@ def _of_model(model: Model) -> Iterator[Place]:
         bias = (".constant", ".length", ".velocity")
         yield Place(f"actuator/{name}/bias", "model.actuators", "bias", _row(i, 3), "N m or N", labels=bias)
     yield Place("world/gravity", "model", "gravity", (0, 1, 2), "m/s^2", labels=_XYZ)
-    yield Place("world/timestep", "model", "timestep", (0,), "s", "positive")
 
 
 def _row(i: int, width: int) -> tuple[int, ...]:

@@ -148,7 +148,7 @@ class Problem:
         before, after = self._joints
         size = self.motion.model.nq + self.motion.model.nv
         jump = 1.0 if self.jump is None else self.jump
-        return (made.states[before, -1, :size] - made.states[after, 0, :size]) / jump
+        return np.asarray(made.states[before, -1, :size] - made.states[after, 0, :size]) / jump
 
     # Normal equations
 
@@ -189,7 +189,7 @@ class Problem:
         ends = np.zeros((2, count, self.motion.model.nq + self.motion.model.nv, m + n))
         with np.errstate(over="ignore", invalid="ignore"):
             for part, r, J, K, at_ends in self.rows(z, s):
-                flat = J.reshape(-1, n)
+                flat = J.reshape(r.size, n)
                 A += flat.T @ flat
                 g += flat.T @ r.ravel()
                 Kt = K.transpose(0, 2, 1)
@@ -231,7 +231,7 @@ class Problem:
                 Q = np.linalg.qr(scaled)[0]
                 for _ in range(2):
                     J = J - Q @ (Q.transpose(0, 2, 1) @ J)
-            R = np.linalg.qr(np.concatenate([R, J.reshape(-1, self.size)]), mode="r")
+            R = np.asarray(np.linalg.qr(np.concatenate([R, J.reshape(J.shape[0] * J.shape[1], self.size)]), mode="r"))
         return R
 
     # Gradient for methods that want no normal equations

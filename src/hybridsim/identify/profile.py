@@ -6,7 +6,6 @@ from statistics import NormalDist
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import brentq
 
 Solve = Callable[[int, float, np.ndarray], tuple[float, np.ndarray]]
 """(index, value, start) -> (cost, solution): the best fit with coordinate `index` held at `value`, sought from `start`.
@@ -94,6 +93,8 @@ def profile(
             if outside == inside:
                 return bound
             if excess(outside) >= 0:
+                from scipy.optimize import brentq
+
                 root = brentq(excess, inside, outside, xtol=tolerance * abs(outside - centre), full_output=False)
                 return float(np.asarray(root))
             inside, width = outside, 2 * width

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -87,9 +88,13 @@ class Fit:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         save_hybrid(self.model, folder / "model")
-        arrays = {"covariance": self.covariance, "history": self.history, "differences": self.errors.differences}
+        arrays: dict[str, Any] = {
+            "covariance": self.covariance,
+            "history": self.history,
+            "differences": self.errors.differences,
+        }
         arrays |= {f"apparatus.{name}": np.asarray(x) for name, x in vars(self.apparatus).items()}
-        np.savez(folder / "fit.npz", **arrays)
+        np.savez(folder / "fit.npz", allow_pickle=False, **arrays)
         text = {
             "parameters": [asdict(e) for e in self.parameters],
             "identifiability": self.identifiability,

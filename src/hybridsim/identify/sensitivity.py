@@ -107,7 +107,7 @@ class Sensitivity:
         motion, (count, samples, ns) = self.motion, made.states.shape
         steps, outputs = samples - 1, ns + made.values.shape[-1]
         dt = motion.dt
-        times = (window.time[:, None] + dt * np.arange(steps)).ravel()
+        times = (np.asarray(window.time)[:, None] + dt * np.arange(steps)).ravel()
         states = np.ascontiguousarray(made.states[:, :-1]).reshape(count * steps, ns)
         controls = np.asarray(made.controls).reshape(count * steps, -1)
         if outputs <= _WHOLE:

@@ -1,6 +1,5 @@
 """Local solvers behind one interface: Levenberg-Marquardt, L-BFGS-B, Adam over windows."""
 
-import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
@@ -51,9 +50,8 @@ class LevenbergMarquardt(Solver):
         try:
             best = search(problem, start, self.iterations, self.tolerance, seen)
         except KeyboardInterrupt:
-            best = replace(best, done="stopped")
-            journal.write(stage, vars(replace(best, done="")))
-            return best
+            journal.write(stage, vars(best))
+            return replace(best, done="stopped")
         journal.write(stage, vars(best))
         return best
 
@@ -69,9 +67,9 @@ class LBFGSB(Solver):
     def run(self, problem, start, journal, stage, seed):
         from scipy.optimize import minimize
 
-        known = journal.restored(stage) or {"points": np.zeros((0, 0)), "values": [], "slopes": []}
+        known = journal.restored(stage) or {"points": np.zeros((0, 0)), "values": [], "slopes": [], "iteration": 0}
         points, values, slopes = (list(known[name]) for name in ("points", "values", "slopes"))
-        shape, n, asked, count = start.s.shape, problem.size, 0, 0
+        shape, n, asked, count, before = start.s.shape, problem.size, 0, 0, int(known["iteration"])
         best = start
 
         def evaluate(both):
@@ -93,7 +91,11 @@ class LBFGSB(Solver):
         def after(_):
             nonlocal count
             count += 1
-            journal.note(stage, count, best.cost, lambda: {"points": points, "values": values, "slopes": slopes})
+            if count > before:
+                journal.note(stage, count, best.cost, state)
+
+        def state():
+            return {"points": points, "values": values, "slopes": slopes, "iteration": count}
 
         lower, upper = problem.bounds()
         free = np.full(start.s.size, np.inf)
@@ -113,7 +115,7 @@ class LBFGSB(Solver):
             done = str(ended.message)
         except KeyboardInterrupt:
             done = "stopped"
-        journal.write(stage, {"points": points, "values": values, "slopes": slopes})
+        journal.write(stage, state())
         return replace(best, iteration=count, done=done)
 
 
@@ -128,14 +130,12 @@ class Adam(Solver):
 
     def run(self, problem, start, journal, stage, seed):
         count, lower, upper = len(problem.data), *problem.bounds()
-        rng = np.random.default_rng(seed)
         of_z, of_s = AdamSteps(start.z.size), AdamSteps(start.s.size)
         z, s, first, best = start.z, start.s, 0, replace(start, cost=np.inf)
         kept = journal.restored(stage)
         if kept is not None:
             z, s, first = kept["z"], kept["s"], int(kept["iteration"])
             best = Point(kept["best_z"], kept["best_s"], float(kept["best"]))
-            rng.bit_generator.state = json.loads(str(kept["rng"]))
             for adam, name in ((of_z, "of_z"), (of_s, "of_s")):
                 adam.mean, adam.square, adam.count = kept[f"{name}.mean"], kept[f"{name}.square"], first
 
@@ -145,18 +145,16 @@ class Adam(Solver):
                 for adam, name in ((of_z, "of_z"), (of_s, "of_s"))
                 for part in ("mean", "square")
             }
-            lots = {"rng": json.dumps(rng.bit_generator.state)}
-            return (
-                {"z": z, "s": s, "iteration": iteration, "best_z": best.z, "best_s": best.s, "best": best.cost}
-                | moments
-                | lots
-            )
+            found = {"best_z": best.z, "best_s": best.s, "best": best.cost}
+            return {"z": z, "s": s, "iteration": iteration} | found | moments
 
         done, iteration = "out of steps", first
         try:
             for iteration in range(first, self.steps):
                 chosen = None
                 if self.batch is not None and self.batch < count:
+                    # A generator for each step: seed and step are all that has to be remembered of chance.
+                    rng = np.random.default_rng([seed, iteration])
                     chosen = np.sort(rng.choice(count, self.batch, replace=False))
                 cost, g, h = problem.gradient(z, s, chosen)
                 if not (np.isfinite(cost) and np.all(np.isfinite(g))):

@@ -6,6 +6,15 @@ from jaxtyping import Float
 from .problem import Problem
 
 
+def growing_starts(problem: Problem, z: Float[np.ndarray, " size"]) -> Float[np.ndarray, "windows own"]:
+    """`best_starts`, for ever longer parts of the windows: the cost of a long chaotic motion has many poor minima."""
+    s = problem.zeros()[1]
+    for part in (8, 3, 1):
+        steps = max(2, problem.data.steps // part)
+        s = best_starts(problem.with_data(problem.data.shortened(steps)), z, s)
+    return s
+
+
 def best_starts(
     problem: Problem,
     z: Float[np.ndarray, " size"],
@@ -19,7 +28,7 @@ def best_starts(
         return s
     damping = np.full(len(s), 1e-3)
     cost = problem.costs(z, s)
-    active = np.isfinite(cost)
+    active: np.ndarray = np.isfinite(cost)
     for _ in range(iterations):
         rows = np.flatnonzero(active)
         if not len(rows):
@@ -28,7 +37,7 @@ def best_starts(
         normal = some.normal(z, s[rows])
         diagonal = np.einsum("wii->wi", normal.C)
         diagonal = np.maximum(diagonal, 1e-12 * diagonal.max(axis=1, keepdims=True) + 1e-300)
-        trying = np.isfinite(normal.C).all(axis=(1, 2)) & np.isfinite(normal.h).all(axis=1)
+        trying = np.isfinite(normal.C.sum(axis=(1, 2)) + normal.h.sum(axis=1))
         active[rows[~trying]] = False
         for _ in range(12):
             if not trying.any():
