@@ -93,7 +93,7 @@ def test_ctrl_c_leaves_the_best_fit_until_then(case, tmp_path):
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     done, error = output.split()
-    before = hs.evaluate(hs.chain(2, length=0.5, mass=1.2, damping=0.5), recording(), 0.3, start="fitted", contact=None)
+    before = hs.evaluate(hs.chain(2, length=0.5, mass=1.2, damping=0.5), recording(), 0.3, contact=None)
     assert process.returncode == 0
     assert done == "stopped"
     assert float(error) < before.median

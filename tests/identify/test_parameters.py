@@ -62,8 +62,9 @@ def test_single_numbers_of_vectors_are_tied_over_patterns():
     chosen = Parameters(ARM, [length])
     assert chosen.names == ("joint/elbow/position.x = link/upper_arm/com.x",)
     model = chosen.model(np.zeros(1))
-    assert model.joints.position[1, 0] == model.links.com[ARM.topology.link("upper_arm"), 0] == 0.4
-    np.testing.assert_array_equal(model.joints.position[1, 1:], ARM.joints.position[1, 1:])
+    elbow, arm = ARM.joint_names.index("elbow"), ARM.topology.link("upper_arm")
+    assert model.joints.position[elbow, 0] == model.links.com[arm, 0] == 0.4
+    np.testing.assert_array_equal(model.joints.position[elbow, 1:], ARM.joints.position[elbow, 1:])
 
 
 def test_values_and_slopes_are_those_of_the_traced_way():

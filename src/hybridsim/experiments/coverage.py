@@ -81,12 +81,10 @@ class Coverage:
         return self.inside.mean(axis=0)
 
 
-def run(
-    problems: int = 100, sampled: int = 0, seed: int = 0, told: Callable[[str], None] = lambda text: None
-) -> list[Coverage]:
+def run(problems: int = 100, sampled: int = 0, systems: tuple[System, ...] = SYSTEMS, seed: int = 0) -> list[Coverage]:
     """So many problems of each system: with noise of unknown and of known level; of some also posterior samples."""
     found = []
-    for which, system in enumerate(SYSTEMS):
+    for which, system in enumerate(systems):
         kinds = {"level of noise unknown": [], "level of noise known": [], "posterior samples": []}
         for i in range(problems):
             rng = np.random.default_rng([seed, which, i])
@@ -100,7 +98,6 @@ def run(
                 draws = hs.sample_posterior(known, draws=250, warmup=150, seed=i)
                 ends = np.array(list(draws.intervals().values()))
                 kinds["posterior samples"].append((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
-            told(f"{system.name}: {i + 1} of {problems}")
         found += [Coverage(system.name, k, tuple(system.unknown), np.array(v)) for k, v in kinds.items() if v]
     return found
 

@@ -3,7 +3,6 @@
 The truth is (3, 4). A local search from most far starts ends in a poor minimum; basin hopping leaves it.
 """
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -24,6 +23,13 @@ FREE = (
     hs.Free("link/link2/com.z", -UPPER, -LOWER, scale="linear"),
 )
 """The second joint is at the end of the first link, and so is its mass."""
+LOCAL = hs.LevenbergMarquardt(iterations=50)
+SOLVERS = {
+    "local: L-BFGS-B": hs.LBFGSB(iterations=100),
+    "local: Levenberg-Marquardt": LOCAL,
+    "parallel basin hopping": hs.BasinHopping(LOCAL, rounds=60, searches=2, target=1e-9),
+}
+"""The paper's local search, a better one, and what hops with it."""
 
 
 @dataclass(frozen=True)
@@ -68,24 +74,14 @@ def motion() -> hs.Trajectory:
     return hs.Trajectory(DT * np.arange(STEPS + 1), np.asarray(made.q), np.asarray(made.qd), run="reference")
 
 
-def run(cells: int = 20, seed: int = 0, told: Callable[[str], None] = lambda text: None) -> Landscape:
+def run(cells: int = 20, methods: tuple[str, ...] = tuple(SOLVERS), seed: int = 0) -> Landscape:
     """A search of each kind from each of cells x cells starts."""
     middle = (LOWER + UPPER) / 2
     problem = hs.identify.prepare(
         pendulum(middle, middle), motion(), FREE, window=STEPS * DT, start="measured", contact=None
     )
     starts = np.linspace(LOWER, UPPER, cells)
-    local = hs.LevenbergMarquardt(iterations=50)
-    solvers = {
-        "local: L-BFGS-B": hs.LBFGSB(iterations=100),
-        "local: Levenberg-Marquardt": local,
-        "parallel basin hopping": hs.BasinHopping(local, rounds=60, searches=2, target=1e-9),
-    }
-    found = []
-    for name, solver in solvers.items():
-        told(name)
-        found.append(Method(name, ends(problem, solver, starts, seed)))
-    return Landscape(starts, tuple(found))
+    return Landscape(starts, tuple(Method(name, ends(problem, SOLVERS[name], starts, seed)) for name in methods))
 
 
 def ends(problem: hs.identify.Problem, solver: hs.identify.Solver, starts: np.ndarray, seed: int) -> np.ndarray:

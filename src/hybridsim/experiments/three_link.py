@@ -44,7 +44,7 @@ def recording(seed: int = 0) -> hs.Trajectory:
 def run(
     objective: Literal["evidence", "paper"] = "evidence",
     arriving: tuple[int, ...] = ARRIVING,
-    epochs: int = 40,
+    epochs: int = 80,
     seed: int = 0,
     seen: Callable[[int, float], None] = lambda observed, loss: None,
 ) -> hs.MixtureEstimate:

@@ -30,9 +30,9 @@ class Case:
     """What the fit says of it."""
 
 
-def run() -> list[Case]:
+def run(cases: tuple[tuple[str, bool, tuple[str, ...]], ...] = CASES) -> list[Case]:
     found = []
-    for motion, driven, free in CASES:
+    for motion, driven, free in cases:
         with warnings.catch_warnings():
             # What it warns of is what we want to see.
             warnings.simplefilter("ignore", hs.IdentifiabilityWarning)

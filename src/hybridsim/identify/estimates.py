@@ -71,7 +71,7 @@ def numbers(parameters: Parameters, z: np.ndarray) -> tuple[Number, ...]:
     slopes = parameters.slopes(z)
     for p, a, b in parameters.parts():
         for i in range(a, b):
-            log = (p.logarithmic or parameters.names[i].endswith("/mass")) and x[i] > 0
+            log = bool((p.logarithmic or parameters.names[i].endswith("/mass")) and x[i] > 0)
             size = float(np.linalg.norm(slopes[i])) or 1.0
             bounds = (-np.inf, np.inf) if p.networks else (p.free.lower, p.free.upper)
             result.append(Number(parameters.names[i], float(x[i]), size, p.units[i - a], log, *bounds))

@@ -75,7 +75,12 @@ class Motion:
     def _first(self, q: Float[Array, " nq"], qd: Float[Array, " nv"]) -> State:
         return with_memory(self.model, initial_state(self.model, (q, qd)), self.contact)
 
-    def start(self, own: Float[Array, " own"], q: Float[Array, " nq"], qd: Float[Array, " nv"]) -> Float[Array, " ns"]:
+    def start(
+        self, x: Float[Array, " size"], own: Float[Array, " own"], q: Float[Array, " nq"], qd: Float[Array, " nv"]
+    ) -> Float[Array, " ns"]:
+        """Where the sensors say that the mechanism is, and as far from there as the window's own numbers say."""
+        sensors = self.parameters.setup(x).apparatus
+        q = (q - sensors.position_bias) / sensors.position_gain
         if self.own:
             q, _ = move(self.model, q, qd, own[: self.model.nv], 1.0)
             qd = qd + own[self.model.nv :]
@@ -123,7 +128,7 @@ class Motion:
             later, values = self._later(setup, mechanism, state, control, window.time + k * dt)
             return later, (later, values)
 
-        first = self.start(own, window.q, window.qd)
+        first = self.start(x, own, window.q, window.qd)
         body = jax.checkpoint(one, prevent_cse=False, policy=KEEP)
         _, (states, values) = jax.lax.scan(body, first, (jnp.arange(controls.shape[0]), controls))
         return Simulated(jnp.concatenate([first[None], states]), controls, values)

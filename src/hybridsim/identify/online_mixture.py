@@ -32,9 +32,9 @@ class MixtureEstimate:
     """How many samples of each window were known in each epoch."""
     losses: Float[np.ndarray, " epochs"]
     """The objective, estimated from the samples of each epoch."""
-    weights: Float[np.ndarray, "epochs+1 kernels"]
-    means: Float[np.ndarray, "epochs+1 kernels size"]
-    deviations: Float[np.ndarray, "epochs+1 kernels size"]
+    weights: Float[np.ndarray, "states kernels"]
+    means: Float[np.ndarray, "states kernels size"]
+    deviations: Float[np.ndarray, "states kernels size"]
     """Of each kernel, to first order."""
     fitted: FittedMixture = field(repr=False)
     """In the coordinates of the search; to go on from."""
@@ -46,15 +46,21 @@ class MixtureEstimate:
         drawn = np.clip(self.fitted.mixture.sample(np.random.default_rng(seed), count), lower, upper)
         return np.array([self.parameters.values(z) for z in drawn])
 
+    def moments(self, epoch: int = -1) -> tuple[Float[np.ndarray, " size"], Float[np.ndarray, " size"]]:
+        """Mean and standard deviation of each parameter under the whole mixture after so many epochs."""
+        weights, means, deviations = self.weights[epoch], self.means[epoch], self.deviations[epoch]
+        mean = weights @ means
+        return mean, np.sqrt(weights @ (deviations**2 + (means - mean) ** 2))
+
     @property
     def mean(self) -> Float[np.ndarray, " size"]:
-        """Of the last mixture as a whole."""
-        return self.weights[-1] @ self.means[-1]
+        """At the end."""
+        return self.moments()[0]
 
     @property
     def deviation(self) -> Float[np.ndarray, " size"]:
-        """Standard deviation of each parameter under the last mixture as a whole."""
-        return np.sqrt(self.weights[-1] @ (self.deviations[-1] ** 2 + (self.means[-1] - self.mean) ** 2))
+        """At the end."""
+        return self.moments()[1]
 
 
 def estimate_mixture(
@@ -66,7 +72,7 @@ def estimate_mixture(
     window: float,
     compare: Compare,
     kernels: int = 3,
-    epochs: int = 40,
+    epochs: int = 80,
     samples: int = 64,
     learning_rate: float = 0.2,
     objective: Literal["evidence", "paper"] = "evidence",
@@ -87,8 +93,6 @@ def estimate_mixture(
     its kernels shrink for ever. Kernels begin at random between the bounds, which everything free needs; `start`, an earlier
     estimate, goes on instead. `samples` of the mixture are simulated in every epoch. Ctrl-C returns the estimate until then.
     """
-    if objective not in ("evidence", "paper"):
-        raise ValueError(f"objective is {objective!r}, but must be 'evidence' or 'paper'")
     if not isinstance(compare, Mapping):
         raise ValueError(f"compare is {compare!r}; a mixture needs to know the noise: {{'position': 1e-3}}")
     options = {"window": window, "stride": stride, "dt": dt, "substeps": substeps, "compare": compare}

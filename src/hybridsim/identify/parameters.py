@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..augment.flat import Flat
+from ..augment.weights import weights
 from ..model import Model
 from ..spatial import Array
 from .apparatus import Apparatus, Setup, perfect
@@ -181,8 +182,8 @@ def _exact(setup: Setup) -> Setup:
     return replace(setup, model=replace(setup.model, augmentation=weights))
 
 
-def _networks(setup: Setup):
-    return setup.model.augmentation
+def _networks(setup: Setup) -> list:
+    return weights(setup.model.augmentation)
 
 
 _INERTIAL = "/inertial"

@@ -23,6 +23,7 @@ class Sensitivity:
     def __init__(self, motion: Motion):
         self.motion = motion
         free = motion.parameters
+        self._sensors = sorted(i for name in ("position_gain", "position_bias") for i, _ in free.of_apparatus(name))
         self._driven = sorted(
             i for name in ("control_gain", "control_bias", "delay") for i, _ in free.of_apparatus(name)
         )
@@ -31,7 +32,12 @@ class Sensitivity:
     def _start(self):
         from ..native import batch
 
-        return batch(jax.jacfwd(self.motion.start), in_axes=0)
+        sensed = np.array(self._sensors, dtype=int)
+
+        def start(part, own, x, q, qd):
+            return self.motion.start(jnp.asarray(x).at[sensed].set(part), own, q, qd)
+
+        return batch(jax.jacfwd(start, argnums=(0, 1)), in_axes=(None, 0, None, 0, 0))
 
     @cached_property
     def _step(self):
@@ -85,8 +91,9 @@ class Sensitivity:
             slopes = np.asarray(self._drive(x[self._driven], x, window.controls))
             by_x[..., self._driven] += by_control @ slopes
         first = np.zeros((count, ns, m + len(x)))
-        if m:
-            first[..., :m] = self._start(own, window.q, window.qd)
+        if m or self._sensors:
+            by_sensors, by_own = self._start(x[self._sensors], own, x, window.q, window.qd)
+            first[..., :m], first[..., m + np.array(self._sensors, dtype=int)] = by_own, by_sensors
         states = np.empty((count, samples, nq + nv, m + len(x)))
         values = np.empty((count, steps, made.values.shape[-1], m + len(x)))
         states[:, 0] = first[:, : nq + nv]

@@ -127,6 +127,8 @@ class Adam(Solver):
     learning_rate: float = 1e-2
     batch: int | None = None
     """Windows of each step; None: all."""
+    start_rate: float = 1e-3
+    """Learning rate of the windows' starts [rad, m, and per s], which are known better than parameters."""
 
     def run(self, problem, start, journal, stage, seed):
         count, lower, upper = len(problem.data), *problem.bounds()
@@ -163,11 +165,11 @@ class Adam(Solver):
                     )
                 if chosen is None and cost < best.cost:
                     best = Point(z, s, cost, iteration=iteration)
-                rate = self.learning_rate * 0.5 * (1 + np.cos(np.pi * iteration / self.steps))
+                fading = 0.5 * (1 + np.cos(np.pi * iteration / self.steps))
                 slope_s = np.zeros_like(s)
                 slope_s[slice(None) if chosen is None else chosen] = h
-                z = np.clip(of_z.step(z, g, rate)[0], lower, upper)
-                s = of_s.step(s.ravel(), slope_s.ravel(), rate)[0].reshape(s.shape)
+                z = np.clip(of_z.step(z, g, fading * self.learning_rate)[0], lower, upper)
+                s = of_s.step(s.ravel(), slope_s.ravel(), fading * self.start_rate)[0].reshape(s.shape)
                 iteration += 1
                 journal.note(stage, iteration, cost, state)
         except KeyboardInterrupt:

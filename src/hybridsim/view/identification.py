@@ -13,7 +13,9 @@ from rich.console import Console
 
 from ..experiments import coverage, global_search, three_link, unidentifiable
 from ..identify.online_mixture import MixtureEstimate
-from .experiments import HYBRID, INK, PRUNED, RIVAL, finish, table
+from .experiments import HYBRID, INK, PRUNED, RIVAL
+from .experiments import _finish as finish
+from .experiments import _table as table
 
 KERNELS = (HYBRID, RIVAL, PRUNED, "#7a9e2a", "#8e5aa8")
 
@@ -98,7 +100,7 @@ def show_three_link(out: Path, quick: bool) -> None:
     labels = tuple(f"length {i + 1} [m]" for i in range(3))
     columns = ("samples", *labels)
     for objective in ("evidence", "paper"):
-        found = three_link.run(objective, epochs=5 if quick else 40)
+        found = three_link.run(objective, epochs=5 if quick else 80)
         rows = table(f"Three links by a Gaussian mixture, objective: {objective}", *columns)
         for count in dict.fromkeys(found.observed.tolist()):
             mean, deviation = found.moments(int(np.flatnonzero(found.observed == count)[-1]) + 1)
