@@ -105,8 +105,8 @@ def _slowly() -> None:
     journal._SECONDS = 0.0
     note = journal.Journal.note
 
-    def late(self, *given):
-        note(self, *given)
+    def late(self, stage, iteration, cost, state):
+        note(self, stage, iteration, cost, state)
         time.sleep(0.05)
 
     journal.Journal.note = late
@@ -116,4 +116,4 @@ if __name__ == "__main__":
     jax.config.update("jax_enable_x64", True)
     _slowly()
     fit = fitted(sys.argv[1], Path(sys.argv[2]))
-    print(fit.done, fit.errors.median)
+    sys.stdout.write(f"{fit.done} {fit.errors.median}")

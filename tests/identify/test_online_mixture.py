@@ -86,7 +86,7 @@ def test_what_is_missing_is_said():
         estimate((10,), compare="position")
     with pytest.raises(ValueError, match="from 1 to the 60 steps"):
         estimate((10, 61))
-    with pytest.raises(ValueError, match="link/link1/com.z has none"):
+    with pytest.raises(ValueError, match="a mixture needs bounds, but link/link1/com"):
         estimate_mixture(
             hs.chain(1), recording(), "link/link1/com.z", (10,), window=1.2, compare={"position": NOISE}, contact=None
         )

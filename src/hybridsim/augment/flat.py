@@ -20,8 +20,9 @@ class Flat:
     def __init__(self, model: Any, free: Free):
         if not jax.tree.leaves(free(model)):
             raise ValueError("nothing is free to be trained: the model has no networks, or `free` chooses nothing")
-        nothing = jax.tree.map(lambda _: False, model)
-        mask = eqx.tree_at(free, nothing, replace_fn=lambda part: jax.tree.map(lambda _: True, part))
+        leaves, form = jax.tree.flatten(model)
+        chosen = set(jax.tree.leaves(free(jax.tree.unflatten(form, range(len(leaves))))))
+        mask = jax.tree.unflatten(form, [i in chosen for i in range(len(leaves))])
         self._free, self._fixed = eqx.partition(model, mask)
         self._leaves, self._form = jax.tree.flatten(self._free)
         self._ends = np.cumsum([0, *(np.size(leaf) for leaf in self._leaves)])

@@ -28,8 +28,7 @@ class System:
     """By joint forces; else it is only let go."""
 
     def free(self) -> list[hs.Free]:
-        bounds = {"control/delay": (0.0, 0.06)}
-        return [hs.Free(path, *bounds.get(path, ())) for path in self.unknown]
+        return [hs.Free(path) for path in self.unknown]
 
 
 SYSTEMS = (

@@ -67,9 +67,9 @@ class LBFGSB(Solver):
     def run(self, problem, start, journal, stage, seed):
         from scipy.optimize import minimize
 
-        known = journal.restored(stage) or {"points": np.zeros((0, 0)), "values": [], "slopes": [], "iteration": 0}
+        known = journal.restored(stage) or dict.fromkeys(("points", "values", "slopes"), np.zeros(0))
         points, values, slopes = (list(known[name]) for name in ("points", "values", "slopes"))
-        shape, n, asked, count, before = start.s.shape, problem.size, 0, 0, int(known["iteration"])
+        shape, n, asked, count, before = start.s.shape, problem.size, 0, 0, int(known.get("iteration", 0))
         best = start
 
         def evaluate(both):

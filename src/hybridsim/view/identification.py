@@ -76,8 +76,8 @@ def draw_mixture(
 
 def _stripes(axes: Axes, observed: np.ndarray, numbers: bool) -> None:
     """Where more samples have arrived, with how many there are."""
-    for i, epoch in enumerate([0, *(np.flatnonzero(np.diff(observed)) + 1)]):
-        last = epoch + np.count_nonzero(observed == observed[epoch])
+    for i, epoch in enumerate([0, *(np.flatnonzero(np.diff(observed)) + 1).tolist()]):
+        last = epoch + int(np.count_nonzero(observed == observed[epoch]))
         axes.axvspan(epoch, last, color=INK, alpha=0.06 * (i % 2), linewidth=0)
         if numbers:
             axes.text(epoch, 1.0, f" {observed[epoch]}", transform=axes.get_xaxis_transform(), va="bottom", fontsize=7)
@@ -87,7 +87,7 @@ def show_global_search(out: Path, quick: bool) -> None:
     """Figure 4 of NeuralSim."""
     console, began = Console(), time.perf_counter()
     found = global_search.run(3 if quick else 20)
-    rows = table("Lengths of a double pendulum, from a grid of starts", "", "within 1 mm", "farthest [m]")
+    rows = table("Lengths of a double pendulum, from a grid of starts", "", "within 1 mm", "farthest, m")
     for method in found.methods:
         rows.add_row(method.name, f"{100 * method.share:.4g} %", f"{method.distance.max():.2g}")
     console.print(rows)
@@ -116,15 +116,13 @@ def show_coverage(out: Path, quick: bool) -> None:
     """How often intervals of 95 % contain the truth."""
     console, began = Console(), time.perf_counter()
     found = coverage.run(*((3, 0) if quick else (100, 15)))
-    rows = table("Intervals of 95 % that contain the truth", "system", "how", "number", "inside", "of", "%")
-    for case in found:
-        counts = [(name, int(inside.sum())) for name, inside in zip(case.names, case.inside.T, strict=True)]
-        problems = len(case.inside)
-        for name, count in counts:
-            rows.add_row(case.system, case.how, name, str(count), str(problems), f"{100 * count / problems:.1f}")
-        everything = int(case.inside.sum()), case.inside.size
-        rows.add_row(case.system, case.how, "all", *map(str, everything), f"{100 * case.share:.1f}", end_section=True)
-    console.print(rows)
+    for system in dict.fromkeys(case.system for case in found):
+        cases = [case for case in found if case.system == system]
+        rows = table(f"Intervals of 95 % that contain the truth: {system}", "", *(case.how for case in cases))
+        for i, name in enumerate(cases[0].names):
+            rows.add_row(name, *(f"{case.inside[:, i].sum()} of {len(case.inside)}" for case in cases))
+        rows.add_row("all", *(f"{case.inside.sum()} of {case.inside.size}, {100 * case.share:.1f} %" for case in cases))
+        console.print(rows)
     figure = Figure(figsize=(7, 0.6 + 0.3 * sum(len(case.names) + 1 for case in found)), layout="constrained")
     axes = figure.subplots()
     _bars(axes, found)
