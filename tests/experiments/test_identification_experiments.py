@@ -32,7 +32,9 @@ def test_three_lengths_become_surer_as_samples_arrive():
 def test_figure_2_of_real2sim():
     found = three_link.run()
     widths = [found.moments(int(np.flatnonzero(found.observed == n)[-1]) + 1)[1] for n in three_link.ARRIVING]
-    assert np.all(np.diff(widths, axis=0) < 0)
+    # With twenty samples two modes are left for the last length; from then on all become narrower.
+    assert np.all(np.diff(widths[2:], axis=0) < 0)
+    assert np.all(widths[-1] < 0.02 * widths[0])
     assert np.all(np.abs(-found.mean - three_link.TRUTH) < 4 * found.deviation)
     assert np.all(found.deviation < 0.005)
     assert np.all(three_link.run("paper").deviations[-1].min(axis=0) < found.deviation)

@@ -12,6 +12,7 @@ from ..data.log import Trajectory
 from ..model import Model
 from ..simulate import Integrator, SemiImplicitEuler
 from .apparatus import Apparatus
+from .blas import one_thread
 from .measured import Measured, measured
 from .parameters import Parameters
 from .places import position_names
@@ -65,6 +66,7 @@ class Errors:
         return self.dt * np.arange(distance.shape[1]), np.median(distance, axis=0)
 
 
+@one_thread
 def evaluate(
     model: Model,
     logs: Trajectory | Sequence[Trajectory],

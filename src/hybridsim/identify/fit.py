@@ -13,6 +13,7 @@ from ..contact import Contact
 from ..data.log import Trajectory
 from ..model import Model
 from ..simulate import Integrator, SemiImplicitEuler
+from .blas import one_thread
 from .errors import errors_of
 from .estimates import estimates, numbers, physical_covariance
 from .identifiability import Identifiability, identifiability
@@ -33,6 +34,7 @@ class IdentifiabilityWarning(UserWarning):
     """Something that is free is not determined by the data."""
 
 
+@one_thread
 def fit(
     model: Model,
     logs: Trajectory | Sequence[Trajectory],

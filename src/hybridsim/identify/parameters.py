@@ -148,7 +148,7 @@ class Parameters:
 
     def model(self, z: Float[Array, " size"]) -> Model:
         """The model with these numbers."""
-        return self.setup(self.physical(z)).model
+        return self.setup(self.values(z) if isinstance(z, np.ndarray) else self.physical(z)).model
 
     def setup(self, x: Float[Array, " size"]) -> Setup:
         """Model and apparatus with these physical values."""
@@ -163,12 +163,21 @@ class Parameters:
                     changes.setdefault((place.owner, place.field), []).append((place, x[i:j]))
         for parts in changes.values():
             first = parts[0][0]
-            old = jnp.asarray(first.leaf(setup))
-            flat = old.reshape(-1)
-            for place, values in parts:
-                flat = flat.at[np.array(place.index)].set(values.astype(flat.dtype))
-            setup = first.with_leaf(setup, flat.reshape(old.shape))
+            setup = first.with_leaf(setup, _changed(first.leaf(setup), parts))
         return setup
+
+
+def _changed(old: Array, parts: list[tuple[Place, Array]]) -> Array:
+    """An array with other numbers at some places. Numbers stay numbers: JAX would compile every small change of them."""
+    if all(isinstance(values, np.ndarray) for _, values in parts):
+        new = np.array(old)
+        for place, values in parts:
+            new.reshape(-1)[list(place.index)] = values
+        return new
+    flat = jnp.asarray(old).reshape(-1)
+    for place, values in parts:
+        flat = flat.at[np.array(place.index)].set(values.astype(flat.dtype))
+    return flat.reshape(np.shape(old))
 
 
 def _exact(setup: Setup) -> Setup:

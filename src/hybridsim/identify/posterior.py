@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
+from .blas import one_thread
 from .chains import Posterior
 from .hmc import sample
 from .levenberg_marquardt import Point, search
@@ -35,6 +36,7 @@ class Samples:
         return {name: (float(a), float(b)) for name, a, b in zip(self.names, *ends, strict=True)}
 
 
+@one_thread
 def sample_posterior(fit: Fit, draws: int = 300, warmup: int = 200, chains: int = 8, seed: int = 0) -> Samples:
     """Hamiltonian Monte Carlo around a fit, on native gradients, all chains at once.
 
@@ -73,6 +75,7 @@ def sample_posterior(fit: Fit, draws: int = 300, warmup: int = 200, chains: int 
     return Samples(problem.parameters.names, physical, found)
 
 
+@one_thread
 def profile_likelihood(fit: Fit, name: str, level: float = 0.95, iterations: int = 30) -> Profile:
     """The interval of one parameter in which the cost, everything else fitted anew, stays within what noise explains.
 

@@ -91,8 +91,14 @@ def _compiled(slopes: bool = False) -> Callable:
 
 
 def _log_cholesky(x: np.ndarray) -> np.ndarray:
-    mass, com, inertia = np.asarray(x[0], dtype=float), x[1:4], x[4:]
-    return np.asarray(to_log_cholesky(mass, com, inertia))
+    return np.asarray(_compiled_inverse()(np.asarray(x, dtype=float)))
+
+
+@functools.cache
+def _compiled_inverse() -> Callable:
+    from ..native import jit
+
+    return jit(lambda x: to_log_cholesky(x[0], x[1:4], x[4:]))
 
 
 Scale = LinearScale | LogScale | InertiaScale

@@ -22,7 +22,7 @@ KERNELS = (HYBRID, RIVAL, PRUNED, "#7a9e2a", "#8e5aa8")
 
 def draw_landscape(found: global_search.Landscape) -> Figure:
     """Where searches ended, by where they began; the truth is a star."""
-    figure = Figure(figsize=(1.5 + 3.6 * len(found.methods), 4), layout="constrained")
+    figure = Figure(figsize=(1.5 + 3.3 * len(found.methods), 4), layout="compressed")
     half = (found.starts[1] - found.starts[0]) / 2
     ends = found.starts[0] - half, found.starts[-1] + half
     # Rounding is as good as nothing: all that is nearer than a tenth of the goal has one colour.
@@ -142,7 +142,7 @@ def _bars(axes: Axes, found: list[coverage.Coverage]) -> None:
     axes.axvline(95, color=INK, linewidth=0.8)
     axes.set_yticks(range(row), names, fontsize=6)
     axes.invert_yaxis()
-    axes.set_xlabel("intervals of 95 % that contain the truth [%]; grey: what chance allows for one number")
+    axes.set_xlabel("intervals with the truth [%]; grey: by chance")
 
 
 def show_unidentifiable(out: Path, quick: bool) -> None:
