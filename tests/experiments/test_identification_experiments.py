@@ -16,7 +16,7 @@ def test_basin_hopping_finds_the_lengths_from_everywhere():
 
 @pytest.mark.slow
 def test_figure_4_of_neuralsim():
-    shares = {method.name: method.share for method in global_search.run().methods}
+    shares = {method.name: method.share for method in global_search.run(cells=8).methods}
     assert shares["parallel basin hopping"] == 1.0
     assert shares["local: L-BFGS-B"] < 0.9
     assert shares["local: Levenberg-Marquardt"] < 0.9
@@ -51,12 +51,13 @@ def test_intervals_contain_the_truth():
 
 @pytest.mark.slow
 def test_95_of_100_intervals_contain_the_truth():
-    found = coverage.run(problems=100)
+    found = coverage.run(problems=40)
     for how in ("level of noise unknown", "level of noise known"):
         inside = np.concatenate([case.inside.ravel() for case in found if case.how == how])
-        assert 0.93 <= inside.mean() <= 0.97
-    # Of each number: three standard deviations of a hundred draws are 6.5 %.
-    assert min(case.each.min() for case in found) > 0.885
+        # The experiment has 100 problems of each system; of these 400 intervals three standard deviations are 3.3 %.
+        assert 0.917 <= inside.mean() <= 0.983
+    # Of each number: three standard deviations of forty draws are 10 %.
+    assert min(case.each.min() for case in found) > 0.85
 
 
 def test_what_angles_cannot_tell_is_said():

@@ -1,5 +1,7 @@
 """Cost and slopes: normal equations, reverse mode and finite differences agree for everything that may be free."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,22 @@ def agree(problem, seed=0, rtol=2e-6):
 def test_slopes_by_what_is_free(kind):
     log = driven(hs.chain(2, length=0.45, damping=0.2), 0.6)
     agree(prepare(ARM, log, FREE[kind], window=0.2, compare={"position": 1e-2}))
+
+
+def test_numbers_of_single_runs():
+    """Encoders that are set to zero wherever the arm is when it starts."""
+    zeros = {"a": (0.03, -0.02), "b": (-0.01, 0.05)}
+    logs = [driven(ARM, 0.6, seed=k, run=run) for k, run in enumerate(zeros)]
+    logs = [replace(log, q=log.q + np.array(zeros[log.run])) for log in logs]
+    free = ["joint/joint2/damping", hs.Free("sensor/*/bias", per_run=True)]
+    agree(prepare(ARM, logs, free, window=0.2, compare={"position": 1e-2}))
+    fit = hs.fit(ARM, logs, free, window=0.2)
+    for run, zero in zeros.items():
+        np.testing.assert_allclose(fit.runs[run].position_bias, zero, atol=1e-9)
+        assert fit[f"sensor/joint1/bias [{run}]"].value == pytest.approx(zero[0], abs=1e-9)
+    np.testing.assert_array_equal(fit.apparatus.position_bias, [0, 0])
+    with pytest.raises(ValueError, match="cannot differ from run to run"):
+        prepare(ARM, logs, [hs.Free("link/*/mass", per_run=True)], window=0.2)
 
 
 OPTIONS = {

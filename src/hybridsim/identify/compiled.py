@@ -17,26 +17,27 @@ _known: dict[tuple, "Compiled"] = {}
 class Compiled:
     """Compiled when first used."""
 
-    def __init__(self, motion: Motion, loss: Loss):
-        self.motion, self.loss = motion, loss
+    def __init__(self, motion: Motion, loss: Loss, each: bool):
+        """`each`: whether windows have physical values of their own."""
+        self.motion, self.loss, self.axis = motion, loss, 0 if each else None
 
     @cached_property
     def run(self):
         """`Motion.run` of all windows."""
         from ..native import batch
 
-        return batch(self.motion.run, in_axes=(None, 0, 0))
+        return batch(self.motion.run, in_axes=(self.axis, 0, 0))
 
     @cached_property
     def sensitivity(self) -> Sensitivity:
-        return Sensitivity(self.motion)
+        return Sensitivity(self.motion, self.axis)
 
     @cached_property
     def value_and_gradient(self):
         """Cost of each window, and its slopes by z and by the window's own numbers, in reverse mode."""
         from ..native import batch
 
-        return batch(jax.value_and_grad(self._cost, argnums=(0, 1)), in_axes=(None, 0, 0, 0, 0))
+        return batch(jax.value_and_grad(self._cost, argnums=(0, 1)), in_axes=(self.axis, 0, 0, 0, 0))
 
     @cached_property
     def values_and_gradients(self):
@@ -58,7 +59,7 @@ class Compiled:
         return total
 
 
-def compiled(motion: Motion, loss: Loss) -> Compiled:
+def compiled(motion: Motion, loss: Loss, each: bool) -> Compiled:
     """That of an equal motion, if there was one."""
     parameters = motion.parameters
     leaves, form = jax.tree.flatten(parameters.base)
@@ -67,8 +68,8 @@ def compiled(motion: Motion, loss: Loss) -> Compiled:
     options = (motion.dt, motion.margin, motion.control_kind, motion.record, motion.substeps)
     laws = (repr(motion.integrator), repr(motion.contact), motion.own_start, loss)
     free = tuple((p.names, repr(p.scale), p.free.tied) for p in parameters.list)
-    key = (form, numbers, free, options, laws)
-    found = _known.pop(key, None) or Compiled(motion, loss)
+    key = (form, numbers, free, options, laws, each)
+    found = _known.pop(key, None) or Compiled(motion, loss, each)
     _known[key] = found
     while len(_known) > _MOST:
         _known.pop(next(iter(_known)))

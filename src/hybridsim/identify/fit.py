@@ -13,6 +13,7 @@ from ..contact import Contact
 from ..data.log import Trajectory
 from ..model import Model
 from ..simulate import Integrator, SemiImplicitEuler
+from .apparatus import Apparatus
 from .blas import one_thread
 from .errors import errors_of
 from .estimates import estimates, numbers, physical_covariance
@@ -143,7 +144,7 @@ def _result(problem: Problem, point: Point, model: Model, journal: Journal, know
     free = problem.parameters
     return Fit(
         model,
-        free.setup(free.values(point.z)).apparatus,
+        *_apparatus(problem, point),
         estimates(free, point.z, sure, lost),
         physical_covariance(free, point.z, sure),
         "of weights of networks nothing is said" if told is None else str(told),
@@ -158,6 +159,18 @@ def _result(problem: Problem, point: Point, model: Model, journal: Journal, know
         problem,
         point,
     )
+
+
+def _apparatus(problem: Problem, point: Point) -> tuple[Apparatus, dict[str, Apparatus]]:
+    """For runs that are not known, and for those that are."""
+    free = problem.parameters
+    x = free.values(point.z)
+    if free.columns is None:
+        return free.setup(x).apparatus, {}
+    by_run = {run: free.local.setup(x[row]).apparatus for run, row in zip(free.runs, free.columns, strict=True)}
+    of_runs = np.concatenate([np.full(p.size, p.free.per_run) for p in free.local.list])
+    start = free.local.values(np.zeros(free.local.size))
+    return free.local.setup(np.where(of_runs, start, x[free.columns[0]])).apparatus, by_run
 
 
 def _identifiability(problem: Problem, point: Point, noise: float) -> Identifiability | None:

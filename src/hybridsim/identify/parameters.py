@@ -38,6 +38,9 @@ class Free:
     """Whether all that match are one number."""
     prior: tuple[float, float] | None = None
     """Mean and standard deviation of what is known of it beforehand."""
+    per_run: bool = False
+    """Whether every run has its own, as zeros of encoders that are set whenever a robot starts; only of sensors and
+    controls."""
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -72,13 +75,39 @@ class Parameter:
 class Parameters:
     """The way from a vector to a model and back. At the vector of zeros everything is where it starts."""
 
-    def __init__(self, model: Model, free: Sequence[str | Free], controls: int = 0, apparatus: Apparatus | None = None):
-        """`controls`: how many numbers the log has for each step to drive it; by what `apparatus`: by default a perfect one."""
+    def __init__(
+        self,
+        model: Model,
+        free: Sequence[str | Free],
+        controls: int = 0,
+        apparatus: Apparatus | None = None,
+        runs: Sequence[str] = (),
+    ):
+        """`controls`: how many numbers the log has for each step to drive it; by what `apparatus`: by default a perfect one.
+        `runs`: names of those that may have numbers of their own."""
         choices = [Free(x) if isinstance(x, str) else x for x in ([free] if isinstance(free, str | Free) else free)]
-        self.base = _exact(Setup(model, perfect(model, controls) if apparatus is None else apparatus))
-        self.list = tuple(_resolved(self.base, choices))
-        self._networks = Flat(self.base, _networks) if any(p.networks for p in self.list) else None
-        self._ends = np.cumsum([0, *(p.size for p in self.list)])
+        base = _exact(Setup(model, perfect(model, controls) if apparatus is None else apparatus))
+        seen = tuple(_resolved(base, choices))
+        self.runs = tuple(dict.fromkeys(runs))
+        every = [_of_run(p, run) for p in seen for run in (self.runs if p.free.per_run else (None,))]
+        self._set(base, tuple(p for p, _ in every))
+        self.local: Parameters = self
+        """As one window sees them: of what belongs to runs only that of its own."""
+        self.columns: Int[np.ndarray, "runs local"] | None = None
+        """For each run, where in the vector the local ones are; None where they are all of them."""
+        if any(p.free.per_run for p in seen):
+            self.local = Parameters.__new__(Parameters)
+            self.local._set(base, seen)
+            self.local.runs, self.local.local, self.local.columns = (), self.local, None
+            own = [run for p, run in every for _ in range(p.size)]
+            self.columns = np.array(
+                [[i for i, owner in enumerate(own) if owner in (None, run)] for run in self.runs], dtype=int
+            )
+
+    def _set(self, base: Setup, parameters: tuple[Parameter, ...]) -> None:
+        self.base, self.list = base, parameters
+        self._networks = Flat(base, _networks) if any(p.networks for p in parameters) else None
+        self._ends = np.cumsum([0, *(p.size for p in parameters)])
 
     @property
     def size(self) -> int:
@@ -112,15 +141,22 @@ class Parameters:
         parts = (p.scale.values(np.asarray(z[a:b], dtype=float)) for p, a, b in self.parts())
         return np.concatenate([np.zeros(0), *parts])
 
-    def sensed(self, x: Float[np.ndarray, " size"], states: Float[np.ndarray, "*many ns"]) -> dict[str, np.ndarray]:
-        """What the sensors show of simulated states."""
-        model, sensors = self.base.model, self.base.apparatus
-        gain, bias = np.array(sensors.position_gain), np.array(sensors.position_bias)
-        for name, array in (("position_gain", gain), ("position_bias", bias)):
-            for column, i in self.of_apparatus(name):
-                array[i] = x[column]
-        nq, nv = model.nq, model.nv
+    def sensed(self, x: np.ndarray, states: Float[np.ndarray, "windows samples ns"]) -> dict[str, np.ndarray]:
+        """What the sensors show of simulated states; x are local values, of all windows or one row for each."""
+        nq, nv = self.base.model.nq, self.base.model.nv
+        gain, bias = self.sensors(x)
         return {"position": gain * states[..., :nq] + bias, "velocity": states[..., nq : nq + nv]}
+
+    def sensors(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gain and bias of positions, of shape (nq) or (windows, 1, nq)."""
+        found = []
+        for name in ("position_gain", "position_bias"):
+            own = np.asarray(getattr(self.base.apparatus, name))
+            array = np.array(np.broadcast_to(own, (*x.shape[:-1], len(own))))
+            for column, i in self.of_apparatus(name):
+                array[..., i] = x[..., column]
+            found.append(array[:, None] if x.ndim == 2 else array)
+        return found[0], found[1]
 
     def of_apparatus(self, field: str) -> list[tuple[int, int]]:
         """Of an array of the apparatus what is free: places in the vector, and in that array."""
@@ -148,6 +184,8 @@ class Parameters:
 
     def model(self, z: Float[Array, " size"]) -> Model:
         """The model with these numbers."""
+        if self.columns is not None:
+            return self.local.model(z[self.columns[0]])
         return self.setup(self.values(z) if isinstance(z, np.ndarray) else self.physical(z)).model
 
     def setup(self, x: Float[Array, " size"]) -> Setup:
@@ -191,6 +229,13 @@ def _exact(setup: Setup) -> Setup:
     return replace(setup, model=replace(setup.model, augmentation=weights))
 
 
+def _of_run(parameter: Parameter, run: str | None) -> tuple[Parameter, str | None]:
+    """With the run's name, if it is that of one run."""
+    if run is None:
+        return parameter, None
+    return replace(parameter, names=tuple(f"{name} [{run}]" for name in parameter.names)), run
+
+
 def _networks(setup: Setup) -> list:
     return weights(setup.model.augmentation)
 
@@ -219,6 +264,8 @@ def _resolved(setup: Setup, free: Sequence[Free]) -> Iterator[Parameter]:
                 if number in taken:
                     raise ValueError(f"{place.path} is chosen by {taken[number]!r} and again by {choice.pattern!r}")
                 taken[number] = choice.pattern
+        if choice.per_run and any(place.owner != "apparatus" for group in found for place in group):
+            raise ValueError(f"{choice.pattern!r} cannot differ from run to run: only sensors and controls can")
         if choice.tied and len({sum(len(p.index) for p in group) for group in found}) > 1:
             raise ValueError(f"{choice.pattern!r} matches numbers of different sizes, which cannot be tied")
         for groups in [tuple(found)] if choice.tied else [(group,) for group in found]:

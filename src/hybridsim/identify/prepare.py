@@ -44,7 +44,8 @@ def prepare(
     choices = _with_delay_bounds(free)
     delay = max([max(abs(c.lower), abs(c.upper)) for c in choices if c.pattern == "control/delay"], default=0.0)
     data = measured(model, logs, window, stride, dt, compare, delay)
-    parameters = Parameters(at_rate(model, data.dt, substeps), choices, data.controls.shape[-1])
+    controls = data.controls.shape[-1]
+    parameters = Parameters(at_rate(model, data.dt, substeps), choices, controls, None, data.runs)
     return Problem(parameters, data, integrator, contact_of(model, contact), substeps, start == "fitted", loss, jump)
 
 

@@ -45,7 +45,7 @@ class Problem:
     def _compiled(self) -> Compiled:
         data = self.data
         motion = Motion(
-            self.parameters,
+            self.parameters.local,
             data.dt,
             data.margin,
             data.control_kind,
@@ -55,7 +55,7 @@ class Problem:
             self.substeps,
             self.own_start,
         )
-        return compiled(motion, self.loss)
+        return compiled(motion, self.loss, self.parameters.columns is not None)
 
     @property
     def motion(self) -> Motion:
@@ -86,18 +86,37 @@ class Problem:
     # Simulated motion and its distance from the measured one
 
     def simulated(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Simulated:
-        made = self._compiled.run(self._physical(z), s, window_of(self.data))
+        made = self._compiled.run(self._local(z), s, window_of(self.data))
         return Simulated(*(np.asarray(x) for x in made))
 
-    def _physical(self, z: np.ndarray) -> np.ndarray:
-        return self.parameters.values(z)
+    @cached_property
+    def _columns(self) -> np.ndarray | None:
+        """Of each window, where in the vector its local parameters are; None where they are the same for all."""
+        if self.parameters.columns is None:
+            return None
+        return self.parameters.columns[[self.parameters.runs.index(run) for run in self.data.runs]]
+
+    def _local(self, z: np.ndarray) -> np.ndarray:
+        """Physical values as the windows see them: of all, or one row for each."""
+        x = self.parameters.values(z)
+        return x if self._columns is None else x[self._columns]
+
+    def _chain(self, z: np.ndarray) -> np.ndarray:
+        """Slopes of local physical values by z: of all windows, or one matrix for each."""
+        slopes = self.parameters.slopes(z)
+        return slopes if self._columns is None else slopes[self._columns]
 
     def residuals(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Residuals:
         """Simulated minus measured, in the units of what is compared; 0 where nothing was measured."""
-        return self._differences(self._physical(z), self.data, self.simulated(z, s))
+        return self._differences(self._local(z), self.data, self.simulated(z, s))
+
+    def differences(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> np.ndarray:
+        """Positions that sensors would show of the simulated motion, minus those that they did show."""
+        shown = self.parameters.local.sensed(self._local(z), self.simulated(z, s).states)
+        return shown["position"] - self.data.q
 
     def _differences(self, x: np.ndarray, data: Measured, made: Simulated) -> Residuals:
-        shown = self.parameters.sensed(x, made.states)
+        shown = self.parameters.local.sensed(x, made.states)
         found, begin = {}, 0
         for name, weight in data.weights.items():
             if name in shown:
@@ -112,7 +131,7 @@ class Problem:
         """Of all residuals; infinite where a motion is not finite."""
         with np.errstate(over="ignore", invalid="ignore"):
             made = self.simulated(z, s)
-            found = self._differences(self._physical(z), self.data, made)
+            found = self._differences(self._local(z), self.data, made)
             total = sum(float(np.sum(self.loss.cost(self.data.weights[n] * r))) for n, r in found.items())
             total += 0.5 * float(np.sum(self._prior(z)[0] ** 2)) + 0.5 * float(np.sum(self._jumps(made) ** 2))
         return total if np.isfinite(total) else np.inf
@@ -133,7 +152,7 @@ class Problem:
         index, mean, deviation = self.parameters.prior()
         if not len(index):
             return np.zeros(0), np.zeros((0, self.size))
-        x = self._physical(z)
+        x = self.parameters.values(z)
         return (x[index] - mean) / deviation, self.parameters.slopes(z)[index] / deviation[:, None]
 
     @cached_property
@@ -156,14 +175,15 @@ class Problem:
         self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Some windows after others: weighted residuals r, their slopes by z and by own numbers, and those of their ends."""
-        x, m = self._physical(z), self.own
-        chain = self.parameters.slopes(z)
+        every_x, every_chain, m = self._local(z), self._chain(z), self.own
+        local = every_x.shape[-1]
         data, motion = self.data, self.motion
-        wide = data.steps * (m + self.size) * (2 * motion.model.nv + 2)
+        wide = data.steps * (m + local) * (2 * motion.model.nv + 2)
         several = max(1, int(_CHUNK / max(wide, 1)))
         for first in range(0, len(data), several):
             part = slice(first, min(first + several, len(data)))
             some = data[part]
+            x, chain = (every_x, every_chain) if self._columns is None else (every_x[part], every_chain[part])
             window = window_of(some)
             made = Simulated(*(np.asarray(a) for a in self._compiled.run(x, s[part], window)))
             slopes = self._compiled.sensitivity.along(x, s[part], window, made)
@@ -177,7 +197,7 @@ class Problem:
                 weighted = weight * differences[name]
                 pull = np.sqrt(self.loss.weight(weighted))
                 r.append((pull * weighted).reshape(len(some), -1))
-                J.append(((pull * weight)[..., None] * slope).reshape(len(some), -1, m + self.size))
+                J.append(((pull * weight)[..., None] * slope).reshape(len(some), -1, m + local))
             J = np.concatenate(J, axis=1)
             yield part, np.concatenate(r, axis=1), J[..., m:] @ chain, J[..., :m], _chained(ends, m, chain)
 
@@ -245,11 +265,21 @@ class Problem:
             return normal.cost, normal.g, normal.h
         data = self.data if chosen is None else self.data[chosen]
         own = s if chosen is None else s[chosen]
-        values, (by_z, by_own) = self._compiled.value_and_gradient(z, own, *_compared(data))
+        columns = self._columns if chosen is None or self._columns is None else self._columns[chosen]
+        local = z if columns is None else z[columns]
+        values, (by_z, by_own) = self._compiled.value_and_gradient(local, own, *_compared(data))
         r, J = self._prior(z)
         share = len(data) / len(self.data)
         cost = float(np.sum(values)) + share * 0.5 * float(np.sum(r**2))
-        return cost, np.sum(by_z, axis=0) + share * (J.T @ r), np.asarray(by_own)
+        return cost, self._gathered(by_z, columns) + share * (J.T @ r), np.asarray(by_own)
+
+    def _gathered(self, by_local: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
+        """The sum over windows of slopes by local parameters, as slopes by all."""
+        if columns is None:
+            return np.sum(by_local, axis=0)
+        total = np.zeros(self.size)
+        np.add.at(total, columns, by_local)
+        return total
 
     def gradients(
         self, z: Float[np.ndarray, "many size"], s: Float[np.ndarray, "many windows own"]
@@ -259,9 +289,13 @@ class Problem:
         every = np.tile(np.arange(count), many)
         rows = _compared(self.data[every])
         own = s.reshape(many * count, self.own)
-        values, (by_z, by_own) = self._compiled.values_and_gradients(np.repeat(z, count, axis=0), own, *rows)
+        each = np.repeat(z, count, axis=0)
+        columns = self._columns
+        local = each if columns is None else np.take_along_axis(each, np.tile(columns, (many, 1)), axis=1)
+        values, (by_z, by_own) = self._compiled.values_and_gradients(local, own, *rows)
         costs = np.asarray(values).reshape(many, count).sum(axis=1)
-        slopes = np.asarray(by_z).reshape(many, count, self.size).sum(axis=1)
+        by_z = np.asarray(by_z).reshape(many, count, -1)
+        slopes = np.stack([self._gathered(by_z[i], columns) for i in range(many)])
         if len(self.parameters.prior()[0]):
             for i in range(many):
                 r, J = self._prior(z[i])

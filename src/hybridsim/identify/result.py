@@ -23,7 +23,9 @@ class Fit:
 
     model: Model
     apparatus: Apparatus
-    """Sensors and delay, as far as they were free."""
+    """Sensors and delay, as far as they were free; what belongs to single runs is not in it."""
+    runs: dict[str, Apparatus]
+    """The same of each run, where it had numbers of its own."""
     parameters: tuple[Estimate, ...]
     """Weights of networks are in the model only."""
     covariance: Float[np.ndarray, "size size"]
@@ -94,6 +96,8 @@ class Fit:
             "differences": self.errors.differences,
         }
         arrays |= {f"apparatus.{name}": np.asarray(x) for name, x in vars(self.apparatus).items()}
+        for i, own in enumerate(self.runs.values()):
+            arrays |= {f"run{i}.{name}": np.asarray(x) for name, x in vars(own).items()}
         np.savez(folder / "fit.npz", allow_pickle=False, **arrays)
         text = {
             "parameters": [asdict(e) for e in self.parameters],
@@ -104,6 +108,7 @@ class Fit:
             "done": self.done,
             "seconds": self.seconds,
             "estimated_noise": self.estimated_noise,
+            "runs": list(self.runs),
             "errors": {"dt": self.errors.dt, "runs": self.errors.runs, "joints": self.errors.joints},
         }
         (folder / "fit.json").write_text(json.dumps(text, indent=1))
@@ -117,11 +122,12 @@ def load_fit(folder: str | Path) -> Fit:
         text = json.loads((folder / "fit.json").read_text())
         with np.load(folder / "fit.npz", allow_pickle=False) as file:
             arrays = dict(file)
-        parts = {k.removeprefix("apparatus."): v for k, v in arrays.items() if k.startswith("apparatus.")}
+        runs = {run: _apparatus(arrays, f"run{i}.") for i, run in enumerate(text["runs"])}
         where = text["errors"]
         return Fit(
             load_hybrid(folder / "model"),
-            Apparatus(**parts),
+            _apparatus(arrays, "apparatus."),
+            runs,
             tuple(Estimate(**e) for e in text["parameters"]),
             arrays["covariance"],
             text["identifiability"],
@@ -138,3 +144,7 @@ def load_fit(folder: str | Path) -> Fit:
         raise ValueError(
             f"{folder} holds no fit that can be read ({problem}); it is written by fit.save(folder)"
         ) from problem
+
+
+def _apparatus(arrays: dict[str, np.ndarray], prefix: str) -> Apparatus:
+    return Apparatus(**{k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)})

@@ -20,8 +20,9 @@ _WHOLE = 8
 class Sensitivity:
     """Compiled once for a motion."""
 
-    def __init__(self, motion: Motion):
-        self.motion = motion
+    def __init__(self, motion: Motion, axis: int | None = None):
+        """`axis`: 0 where windows have physical values of their own."""
+        self.motion, self._axis = motion, axis
         free = motion.parameters
         self._sensors = sorted(i for name in ("position_gain", "position_bias") for i, _ in free.of_apparatus(name))
         self._driven = sorted(
@@ -37,13 +38,13 @@ class Sensitivity:
         def start(part, own, x, q, qd):
             return self.motion.start(jnp.asarray(x).at[sensed].set(part), own, q, qd)
 
-        return batch(jax.jacfwd(start, argnums=(0, 1)), in_axes=(None, 0, None, 0, 0))
+        return batch(jax.jacfwd(start, argnums=(0, 1)), in_axes=(self._axis, 0, self._axis, 0, 0))
 
     @cached_property
     def _step(self):
         from ..native import batch
 
-        return batch(jax.jacrev(self.motion.sample, argnums=(0, 1, 2)), in_axes=(None, 0, 0, 0))
+        return batch(jax.jacrev(self.motion.sample, argnums=(0, 1, 2)), in_axes=(self._axis, 0, 0, 0))
 
     @cached_property
     def _row_of_step(self):
@@ -54,7 +55,7 @@ class Sensitivity:
                 chosen
             )
 
-        return batch(row, in_axes=(None, 0, 0, 0, 0))
+        return batch(row, in_axes=(self._axis, 0, 0, 0, 0))
 
     @cached_property
     def _drive(self):
@@ -65,7 +66,7 @@ class Sensitivity:
         def controls(part, x, given):
             return self.motion.drive(jnp.asarray(x).at[driven].set(part), given)
 
-        return batch(jax.jacfwd(controls), in_axes=(None, None, 0))
+        return batch(jax.jacfwd(controls), in_axes=(self._axis, self._axis, 0))
 
     @cached_property
     def _chain(self):
@@ -88,16 +89,17 @@ class Sensitivity:
         nq, nv, m, steps = motion.model.nq, motion.model.nv, motion.own, samples - 1
         by_x, by_state, by_control = self._steps(x, window, made)
         if self._driven:
-            slopes = np.asarray(self._drive(x[self._driven], x, window.controls))
+            slopes = np.asarray(self._drive(x[..., self._driven], x, window.controls))
             by_x[..., self._driven] += by_control @ slopes
-        first = np.zeros((count, ns, m + len(x)))
+        size = x.shape[-1]
+        first = np.zeros((count, ns, m + size))
         if m or self._sensors:
-            by_sensors, by_own = self._start(x[self._sensors], own, x, window.q, window.qd)
+            by_sensors, by_own = self._start(x[..., self._sensors], own, x, window.q, window.qd)
             first[..., :m], first[..., m + np.array(self._sensors, dtype=int)] = by_own, by_sensors
-        states = np.empty((count, samples, nq + nv, m + len(x)))
-        values = np.empty((count, steps, made.values.shape[-1], m + len(x)))
+        states = np.empty((count, samples, nq + nv, m + size))
+        values = np.empty((count, steps, made.values.shape[-1], m + size))
         states[:, 0] = first[:, : nq + nv]
-        forcing = np.zeros((*by_x.shape[1:3], m + len(x)))
+        forcing = np.zeros((*by_x.shape[1:3], m + size))
         for w in range(count):
             forcing[..., m:] = by_x[w]
             columns = np.moveaxis(np.asarray(self._chain(first[w], by_state[w], forcing)), 0, -1)
@@ -117,6 +119,8 @@ class Sensitivity:
         times = (np.asarray(window.time)[:, None] + dt * np.arange(steps)).ravel()
         states = np.ascontiguousarray(made.states[:, :-1]).reshape(count * steps, ns)
         controls = np.asarray(made.controls).reshape(count * steps, -1)
+        rows_each = steps if outputs <= _WHOLE else steps * outputs
+        x = x if self._axis is None else np.repeat(x, rows_each, axis=0)
         if outputs <= _WHOLE:
             found = self._step(x, states, controls, times)
         else:
@@ -124,7 +128,7 @@ class Sensitivity:
             found = self._row_of_step(x, *rows, np.tile(np.eye(outputs), (count * steps, 1)))
         by_x, by_state, by_control = (
             np.asarray(part).reshape(count, steps, outputs, width)
-            for part, width in zip(found, (len(x), ns, controls.shape[-1]), strict=True)
+            for part, width in zip(found, (x.shape[-1], ns, controls.shape[-1]), strict=True)
         )
         return np.array(by_x), by_state, by_control
 
@@ -134,7 +138,7 @@ class Sensitivity:
         gain, bias = free.of_apparatus("position_gain"), free.of_apparatus("position_bias")
         if not gain and not bias:
             return slopes
-        slopes = np.asarray(free.setup(x).apparatus.position_gain)[:, None] * slopes
+        slopes = free.sensors(x)[0][..., None] * slopes
         for column, i in gain:
             slopes[:, :, i, m + column] += q[..., i]
         for column, i in bias:
