@@ -36,7 +36,7 @@ gradients: $(BENCH)
 	PYTHONPATH=benchmarks $(BIN)/python -m gradient_table
 
 experiments: $(RUN)
-	for name in discovery friction motor energy; do $(BIN)/hybridsim experiment $$name || exit; done
+	for name in discovery friction motor energy global-search three-link coverage unidentifiable; do $(BIN)/hybridsim experiment $$name || exit; done
 
 lint: $(DEV)
 	$(BIN)/ruff format --check

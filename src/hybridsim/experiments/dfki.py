@@ -17,10 +17,12 @@ from dataclasses import dataclass, replace
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 import hybridsim as hs
 import hybridsim.data.dfki as dfki
+
+from .pendulum import Array
 
 WINDOW, STRIDE, SUBSTEPS = 1.0, 0.5, 2
 """[s], [s], and steps of the simulator in each sample of the log."""
@@ -36,39 +38,41 @@ ZERO_SPREAD = 0.05
 """Of the encoders' zeros [rad]."""
 ZERO_TIME = 2.0
 """How much of a held-out run may be used to find its zero [s]."""
-MEMORY_TIME = 0.05
-"""How long friction remembers the direction of motion, before training [s]."""
+MEMORY_TIME, LOAD = 0.05, 0.2
+"""Before training: how long friction remembers the direction of motion [s], and by what part it grows with torque [1/(N m)]."""
 
 
-class FrictionMemory(eqx.Module):
-    """Friction that is not at once back after a reversal: what it is scaled by, less one.
+class GearFriction(eqx.Module):
+    """Friction of a gear that remembers and is loaded: what Coulomb's is scaled by, less one.
 
-    z follows the direction S = tanh(v/v0) late, dz/dt = (S - z)/T, and friction is c S (1 - a (1 - z S)/2). In steady
-    motion z S = 1 and friction is c S; just after a reversal z S = -1 and the part a is missing. As |a| < 1 and
-    |z S| <= 1, the bracket is never negative: no weights can make friction drive the arm. Canudas de Wit and others,
-    "A new model for control of systems with friction" (1995), call this frictional lag. In a window the past is not
-    known: z begins at S.
+    c S (1 - a (1 - z S)/2) (1 + b |tau|), with the direction S = tanh(v/v0) and z, which follows it late: dz/dt = (S - z)/T.
+    In steady motion z S = 1; just after a reversal z S = -1, and the part a of friction is missing (frictional lag, as in
+    Canudas de Wit and others, "A new model for control of systems with friction", 1995). As |a| < 1, |z S| <= 1 and b > 0,
+    no weights make friction drive the arm. In a window the past is not known: z begins at S.
     """
 
-    weights: Float[Array, "2"]
-    """arctanh a, and the logarithm of MEMORY_TIME / T."""
+    weights: Float[Array, "3"]
+    """arctanh a, and the logarithms of MEMORY_TIME / T and b / LOAD."""
 
     def memory(self) -> Float[np.ndarray, "2"]:
         """z, and whether there has been a step."""
         return np.zeros(2)
 
-    def __call__(self, x: Float[Array, "1"], memory: Float[Array, "2"]) -> tuple[Array, Array]:
+    def __call__(self, x: Float[Array, "2"], memory: Float[Array, "2"]) -> tuple[Array, Array]:
+        (velocity, torque), (late, begun) = x, memory
         part, rate = jnp.tanh(self.weights[0]), jnp.exp(self.weights[1]) * TIME_STEP / MEMORY_TIME
-        direction, (late, begun) = jnp.tanh(x[0] / FRICTION_SPEED), memory
+        direction = jnp.tanh(velocity / FRICTION_SPEED)
         late = jnp.where(begun > 0, late + jnp.minimum(rate, 1.0) * (direction - late), direction)
-        return -part / 2 * (1 - late * direction)[None], jnp.stack([late, jnp.ones_like(late)])
+        remembered = 1 - part / 2 * (1 - late * direction)
+        loaded = 1 + LOAD * jnp.exp(self.weights[2]) * jnp.abs(torque)
+        return (remembered * loaded - 1)[None], jnp.stack([late, jnp.ones_like(late)])
 
 
 NETWORK = hs.Blueprint(
     hs.Augment(
         "joint.friction",
-        "joint.velocity",
-        hs.Custom(FrictionMemory(np.array([0.1, 0.0])), name="friction memory"),
+        ("joint.velocity", "joint.command"),
+        hs.Custom(GearFriction(np.array([0.1, 0.0, 0.0])), name="gear friction"),
         mode="scale",
     )
 )

@@ -7,6 +7,7 @@ from .executors import processes, threads
 from .fit import IdentifiabilityWarning, fit
 from .global_solvers import BasinHopping, Population
 from .losses import Huber, Squares
+from .online_mixture import MixtureEstimate, estimate_mixture
 from .parameters import Free, Parameters
 from .places import Place, places
 from .posterior import Samples, profile_likelihood, sample_posterior
@@ -28,6 +29,7 @@ __all__ = [
     "Huber",
     "IdentifiabilityWarning",
     "LevenbergMarquardt",
+    "MixtureEstimate",
     "Parameters",
     "Place",
     "Population",
@@ -36,6 +38,7 @@ __all__ = [
     "Samples",
     "Solver",
     "Squares",
+    "estimate_mixture",
     "evaluate",
     "fit",
     "load_fit",

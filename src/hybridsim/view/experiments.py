@@ -1,46 +1,32 @@
 """Tables and figures of the experiments."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from ..augment import blueprint_of
 from ..experiments import discovery, energy, motor
 from .blueprint import draw_blueprint
-
-INK, HYBRID, PRUNED, RIVAL = "#333333", "#2a7f9e", "#0b3c5d", "#d9822b"
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right")
-    return table
-
-
-def _finish(console: Console, figure: Figure, path: Path, began: float) -> None:
-    figure.savefig(path, dpi=150)
-    console.print(f"{path}, after {time.perf_counter() - began:.0f} s", highlight=False)
+from .style import HYBRID, INK, PRUNED, RIVAL, empty_table, finish
 
 
 def _found(effect: str, quick: bool) -> tuple[Figure, Figure]:
     """The networks before and after, and a table on the way."""
     console = Console()
     dense, found = discovery.find(effect, *((3, 20, 20) if quick else (10, 300, 300)), progress=console.is_terminal)
-    table = _table(f"A double pendulum whose model lacks {effect}", "inputs of", "joint 1", "joint 2", "held-out error")
+    rows = empty_table(
+        f"A double pendulum whose model lacks {effect}", "inputs of", "joint 1", "joint 2", "held-out error"
+    )
     for point in found.points:
         counts = dict.fromkeys(("joint.force[joint1]", "joint.force[joint2]"), "-")
         counts |= {site: str(len(inputs)) for site, inputs in point.inputs}
-        table.add_row("chosen" if point is found.chosen else "", *counts.values(), f"{point.error:.2g}")
-    console.print(table)
+        rows.add_row("chosen" if point is found.chosen else "", *counts.values(), f"{point.error:.2g}")
+    console.print(rows)
     console.print("Held-out error: mean squared, of positions and velocities, over 0.1 s. Found:")
     for augment in blueprint_of(found.model).augments:
         console.print(f"  {augment}", markup=False)
@@ -60,7 +46,7 @@ def show_discovery(out: Path, quick: bool) -> None:
     console, began = Console(), time.perf_counter()
     before, after = _found("damping", quick)
     curve = discovery.learning_curve((1, 2), 20) if quick else discovery.learning_curve(progress=console.is_terminal)
-    table = _table("Held-out error over 1 s, by the number of training trajectories", "", *map(str, curve.counts))
+    rows = empty_table("Held-out error over 1 s, by the number of training trajectories", "", *map(str, curve.counts))
     figure = Figure(figsize=(12, 4.2), layout="constrained")
     grid = figure.add_gridspec(2, 2, width_ratios=(1.5, 1))
     _paste(figure.add_subplot(grid[0, 0]), before, "all inputs")
@@ -71,32 +57,32 @@ def show_discovery(out: Path, quick: bool) -> None:
         ("hybrid, all inputs", curve.dense, HYBRID),
         ("network of the next state", curve.learned, RIVAL),
     ):
-        table.add_row(name, *(f"{value:.2g}" for value in values))
+        rows.add_row(name, *(f"{value:.2g}" for value in values))
         axes.loglog(curve.counts, values, "o-", color=colour, label=name)
     axes.axhline(curve.plain, color=INK, linestyle=":", label="the model without friction")
     axes.set(xlabel="training trajectories of 1 s", ylabel="mean squared error, held out")
     axes.grid(alpha=0.3)
     figure.legend(frameon=False, fontsize=8, loc="outside upper right", ncols=4)
-    table.add_row("the model alone", *len(curve.counts) * [f"{curve.plain:.2g}"])
-    console.print(table)
-    _finish(console, figure, out / "discovery.png", began)
+    rows.add_row("the model alone", *len(curve.counts) * [f"{curve.plain:.2g}"])
+    console.print(rows)
+    finish(console, figure, out / "discovery.png", began)
 
 
 def show_friction(out: Path, quick: bool) -> None:
     """The same with springs and Coulomb friction."""
     began = time.perf_counter()
     for stage, figure in zip(("before", "after"), _found("springs and Coulomb friction", quick), strict=True):
-        _finish(Console(), figure, out / f"friction_{stage}.png", began)
+        finish(Console(), figure, out / f"friction_{stage}.png", began)
 
 
 def show_motor(out: Path, quick: bool) -> None:
     """A driven arm whose motors answer late and saturate."""
     console, began = Console(), time.perf_counter()
     result = motor.run(2, 20) if quick else motor.run(progress=console.is_terminal)
-    table = _table("An arm whose motors answer 50 ms late and saturate: held-out error over 2 s", "", "error")
+    rows = empty_table("An arm whose motors answer 50 ms late and saturate: held-out error over 2 s", "", "error")
     for name, error in result.errors.items():
-        table.add_row(name, f"{error:.2g}")
-    console.print(table)
+        rows.add_row(name, f"{error:.2g}")
+    console.print(rows)
     figure = Figure(figsize=(7, 4), layout="constrained")
     upper, lower = figure.subplots(2, sharex=True)
     t = motor.DT * np.arange(motor.STEPS + 1)
@@ -107,14 +93,14 @@ def show_motor(out: Path, quick: bool) -> None:
     upper.set_ylabel("elbow [rad]")
     lower.set(xlabel="time [s]", ylabel="error [rad]")
     upper.legend(frameon=False, fontsize=7, ncols=2)
-    _finish(console, figure, out / "motor.png", began)
+    finish(console, figure, out / "motor.png", began)
 
 
 def show_energy(out: Path, quick: bool) -> None:
     """Physical structures over a minute."""
     console, began = Console(), time.perf_counter()
     cases = energy.run(2, 20, 20) if quick else energy.run(progress=console.is_terminal)
-    table = _table(
+    rows = empty_table(
         f"{energy.STARTS} rollouts of {energy.SECONDS} s after training on motions of 1 s",
         "network",
         "held-out error",
@@ -128,24 +114,16 @@ def show_energy(out: Path, quick: bool) -> None:
         share = f"{np.sum(gained > 1e-3):d} of {len(gained)}"
         drift = np.abs(case.drift).max()
         numbers = f"{case.error:.2g}", share, f"{gained.max():.2g}", f"{drift:.2g}" if case.effect == "springs" else ""
-        table.add_row(f"{case.effect}: {case.network}", *numbers)
+        rows.add_row(f"{case.effect}: {case.network}", *numbers)
         t = np.linspace(0, energy.SECONDS, case.energies.shape[1])
         colour = RIVAL if case.network == "plain" else HYBRID
         axes.plot(t, np.minimum(case.energies, 1e3).T, color=colour, alpha=0.4, linewidth=0.7)
         axes.axhline(0, color=INK, linewidth=0.8)
         axes.set(title=f"{case.effect}: {case.network}", xlabel="time [s]", ylabel="energy above start [J]")
         axes.set_yscale("symlog", linthresh=1e-1)
-    console.print(table)
+    console.print(rows)
     console.print(
         "Gain energy: more than 1 mJ above the start, at any time; where a potential was learned, it counts, else the springs of "
         "the reference. Drift: mean of the last 10 s above that of the first, always as the reference counts."
     )
-    _finish(console, figure, out / "energy.png", began)
-
-
-EXPERIMENTS: dict[str, Callable[[Path, bool], None]] = {
-    "discovery": show_discovery,
-    "friction": show_friction,
-    "motor": show_motor,
-    "energy": show_energy,
-}
+    finish(console, figure, out / "energy.png", began)

@@ -1,7 +1,6 @@
 """Tables and figures of the experiments on identification."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,7 @@ from rich.console import Console
 
 from ..experiments import coverage, global_search, three_link, unidentifiable
 from ..identify.online_mixture import MixtureEstimate
-from .experiments import HYBRID, INK, PRUNED, RIVAL
-from .experiments import _finish as finish
-from .experiments import _table as table
+from .style import HYBRID, INK, PRUNED, RIVAL, empty_table, finish
 
 KERNELS = (HYBRID, RIVAL, PRUNED, "#7a9e2a", "#8e5aa8")
 
@@ -87,7 +84,7 @@ def show_global_search(out: Path, quick: bool) -> None:
     """Figure 4 of NeuralSim."""
     console, began = Console(), time.perf_counter()
     found = global_search.run(3 if quick else 20)
-    rows = table("Lengths of a double pendulum, from a grid of starts", "", "within 1 mm", "farthest, m")
+    rows = empty_table("Lengths of a double pendulum, from a grid of starts", "", "within 1 mm", "farthest, m")
     for method in found.methods:
         rows.add_row(method.name, f"{100 * method.share:.4g} %", f"{method.distance.max():.2g}")
     console.print(rows)
@@ -101,7 +98,7 @@ def show_three_link(out: Path, quick: bool) -> None:
     columns = ("samples", *labels)
     for objective in ("evidence", "paper"):
         found = three_link.run(objective, epochs=5 if quick else 80)
-        rows = table(f"Three links by a Gaussian mixture, objective: {objective}", *columns)
+        rows = empty_table(f"Three links by a Gaussian mixture, objective: {objective}", *columns)
         for count in dict.fromkeys(found.observed.tolist()):
             mean, deviation = found.moments(int(np.flatnonzero(found.observed == count)[-1]) + 1)
             pairs = zip(-mean, deviation, strict=True)
@@ -118,7 +115,7 @@ def show_coverage(out: Path, quick: bool) -> None:
     found = coverage.run(*((3, 0) if quick else (100, 15)))
     for system in dict.fromkeys(case.system for case in found):
         cases = [case for case in found if case.system == system]
-        rows = table(f"Intervals of 95 % that contain the truth: {system}", "", *(case.how for case in cases))
+        rows = empty_table(f"Intervals of 95 % that contain the truth: {system}", "", *(case.how for case in cases))
         for i, name in enumerate(cases[0].names):
             rows.add_row(name, *(f"{case.inside[:, i].sum()} of {len(case.inside)}" for case in cases))
         rows.add_row("all", *(f"{case.inside.sum()} of {case.inside.size}, {100 * case.share:.1f} %" for case in cases))
@@ -153,11 +150,3 @@ def show_unidentifiable(out: Path, quick: bool) -> None:
         lines += [f"A pendulum, {case.motion}; free: {', '.join(case.determined)}", case.words, ""]
     console.print("\n".join(lines), markup=False, highlight=False)
     (out / "unidentifiable.txt").write_text("\n".join(lines))
-
-
-IDENTIFICATION: dict[str, Callable[[Path, bool], None]] = {
-    "global-search": show_global_search,
-    "three-link": show_three_link,
-    "coverage": show_coverage,
-    "unidentifiable": show_unidentifiable,
-}
