@@ -31,6 +31,7 @@ test-all: lint
 
 bench: $(BENCH)
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/sysid/run.py
 
 gradients: $(BENCH)
 	PYTHONPATH=benchmarks $(BIN)/python -m gradient_table

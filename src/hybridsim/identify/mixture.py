@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import log_softmax, softmax
 
 Loss = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """From samples of the parameters, (samples, n), to the loss of each, (samples,), and its gradients, (samples, n)."""
@@ -81,7 +80,7 @@ class Mixture:
         height = np.sum(np.log(np.einsum("kii->ki", self.factors)), axis=1) + theta.shape[1] / 2 * np.log(2 * np.pi)
         joint = np.log(self.weights)[:, None] - height[:, None] - np.sum(whitened**2, axis=1) / 2
         back = np.linalg.solve(self.factors.transpose(0, 2, 1), whitened)
-        return np.logaddexp.reduce(joint, axis=0), -np.einsum("ks,kis->si", softmax(joint, axis=0), back)
+        return np.logaddexp.reduce(joint, axis=0), -np.einsum("ks,kis->si", _softmax(joint), back)
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class ExpectedLoss:
     def slopes(self, mixture: Mixture, loss: Loss, samples: int, rng: np.random.Generator) -> Slopes:
         noise = rng.standard_normal((len(mixture.weights), samples, mixture.means.shape[1]))
         gumbel = rng.gumbel(size=(len(mixture.weights), samples))
-        gamma = softmax((np.log(mixture.weights)[:, None] + gumbel) / self.temperature, axis=0)
+        gamma = _softmax((np.log(mixture.weights)[:, None] + gumbel) / self.temperature)
         points = _points(mixture, noise)
         theta = np.einsum("ks,ksi->si", gamma, points)
         values, gradients, finite = _evaluated(loss, theta)
@@ -147,6 +146,12 @@ class Evidence:
     def units(self, history: tuple[Mixture, ...]) -> np.ndarray:
         """Means are moved in units of their own kernel: however narrow the posterior is, steps fit it."""
         return history[-1].factors
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    """Along the first axis."""
+    powers = np.exp(logits - logits.max(axis=0))
+    return powers / powers.sum(axis=0)
 
 
 def _points(mixture: Mixture, noise: np.ndarray) -> np.ndarray:
@@ -268,7 +273,7 @@ def _updated(
     change = step[:, 1 + n :].reshape(kernels, n, n)
     diagonal = np.exp(np.einsum("kii->ki", change))[:, :, None] * np.eye(n)
     new = Mixture(
-        weights=softmax(np.maximum(log_softmax(np.log(old.weights) + step[:, 0]), -30.0)),
+        weights=_softmax(np.maximum(np.log(_softmax(np.log(old.weights) + step[:, 0])), -30.0)),
         means=old.means + np.einsum("kij,kj->ki", units, step[:, 1 : 1 + n]),
         factors=old.factors @ (np.tril(change, -1) + diagonal),
     )
