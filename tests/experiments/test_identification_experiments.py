@@ -56,8 +56,8 @@ def test_95_of_100_intervals_contain_the_truth():
         inside = np.concatenate([case.inside.ravel() for case in found if case.how == how])
         # The experiment has 100 problems of each system; of these 400 intervals three standard deviations are 3.3 %.
         assert 0.917 <= inside.mean() <= 0.983
-    # Of each number: three standard deviations of forty draws are 10 %.
-    assert min(case.each.min() for case in found) > 0.85
+    # Of each number: 9 or more misses in 40 happen to right intervals once in 7000 times.
+    assert max((~case.inside).sum(axis=0).max() for case in found) < 9
 
 
 def test_what_angles_cannot_tell_is_said():

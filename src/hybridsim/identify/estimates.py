@@ -27,9 +27,6 @@ class Estimate:
     """Such as "at its bound"."""
 
 
-_Z95 = 1.959963984540054
-
-
 def estimates(
     parameters: Parameters, z: np.ndarray, found: Uncertainty, undetermined: frozenset[str] = frozenset()
 ) -> tuple[Estimate, ...]:
@@ -37,7 +34,7 @@ def estimates(
     x, start = parameters.values(z), parameters.values(np.zeros(parameters.size))
     physical = physical_covariance(parameters, z, found)
     lower_z, upper_z = parameters.bounds()
-    wide = _Z95 * np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+    wide = found.wide * np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
     with np.errstate(over="ignore"):
         low, high = parameters.values(z - wide), parameters.values(z + wide)
     result = []
@@ -48,7 +45,7 @@ def estimates(
             deviation = float(np.sqrt(max(physical[i, i], 0.0)))
             lower, upper = float(low[i]), float(high[i])
             if isinstance(p.scale, InertiaScale):
-                lower, upper = float(x[i] - _Z95 * deviation), float(x[i] + _Z95 * deviation)
+                lower, upper = float(x[i] - found.wide * deviation), float(x[i] + found.wide * deviation)
             lower, upper = max(lower, p.free.lower), min(upper, p.free.upper)
             name, note = parameters.names[i], ""
             if z[i] <= lower_z[i] or z[i] >= upper_z[i]:

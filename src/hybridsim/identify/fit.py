@@ -109,6 +109,7 @@ def _solve(
         if skip and stage != journal.stage:
             continue
         skip = False
+        point = journal.start(stage, point)
         if weigh:
             problem = problem.with_data(_at_level(problem, point))
         short = problem if horizon is None else problem.with_data(_short(problem.data, horizon))

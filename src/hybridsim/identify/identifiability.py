@@ -46,7 +46,7 @@ class Identifiability:
         if self.rank == count:
             head = f"all {count} numbers are determined (condition {self.condition:.2g})"
         else:
-            head = f"the data determine only {self.rank} combinations of {count} numbers"
+            head = f"the data determine only {self.rank} combination{'s' * (self.rank != 1)} of {count} numbers"
         said = [defect(alone, np.eye(len(alone)))] if alone else []
         said += [u.words() for u in self.unidentified if len(u.members) > 1]
         said += [w.words() for w in self.weak]

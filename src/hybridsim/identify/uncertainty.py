@@ -25,6 +25,8 @@ class Uncertainty:
     """Between a residual and the next one in time: near 0 where only noise is left."""
     words: str
     """How it was found."""
+    wide: float
+    """Half of an interval of 95 %, in standard deviations: Student's t where the noise is known from few residuals only."""
 
 
 def uncertainty(problem: Problem, point: Point, known_noise: bool, held: Bool[np.ndarray, " size"]) -> Uncertainty:
@@ -34,6 +36,8 @@ def uncertainty(problem: Problem, point: Point, known_noise: bool, held: Bool[np
     counts as one observation (the sandwich of Huber and White, by windows), or, where windows are few, the covariance is
     enlarged as for so many fewer samples, (1 + c) / (1 - c).
     """
+    from scipy.special import stdtrit
+
     residuals = problem.residuals(point.z, point.s)
     weighted = {name: problem.data.weights[name] * r for name, r in residuals.items()}
     squares = sum(float(np.sum(r**2)) for r in weighted.values())
@@ -52,7 +56,8 @@ def uncertainty(problem: Problem, point: Point, known_noise: bool, held: Bool[np
         else:
             covariance = covariance * (1 + c) / (1 - c)
             words += f", enlarged since residuals are correlated in time ({c:.2f})"
-    return Uncertainty(covariance, noise, c, words)
+    wide = 1.959964 if known_noise else float(stdtrit(left, 0.975))
+    return Uncertainty(covariance, noise, c, words, wide)
 
 
 def _inverse(information: np.ndarray, held: np.ndarray) -> np.ndarray:
