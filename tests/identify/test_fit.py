@@ -152,3 +152,32 @@ def test_errors_of_windows():
     )
     expected = np.sqrt(np.mean((np.asarray(by_hand.q) - LOGS[0].q[:251]) ** 2))
     assert off.rmse[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_windows_without_controls_are_left_out_and_said():
+    log = LOGS[0]
+    known = np.ones_like(log.controls, dtype=bool)
+    known[300:320] = False
+    with pytest.warns(hs.DataWarning, match="1 of 2 windows are left out"):
+        errors = hs.evaluate(TRUE, replace(log, controls_mask=known), 0.5)
+    assert len(errors.rmse) == 1
+
+
+def test_another_fit_is_not_resumed(tmp_path):
+    hs.fit(TRUE, LOGS[0], FREE, window=0.5, folder=tmp_path)
+    again = hs.fit(TRUE, LOGS[0], FREE, window=0.5, folder=tmp_path, resume=True)
+    assert again.done
+    for free in (["link/link2/mass"], [hs.Free("joint/*/damping", start=0.1, upper=0.2), "link/link2/mass"]):
+        with pytest.raises(ValueError, match="belongs to another fit"):
+            hs.fit(TRUE, LOGS[0], free, window=0.5, folder=tmp_path, resume=True)
+
+
+@pytest.mark.slow
+def test_the_level_of_noise_moves_where_huber_bends():
+    """A profile of a fit with noise of unknown level is that of the same cost."""
+    fit = hs.fit(TRUE, LOGS, FREE, window=0.5, loss=hs.Huber(3e-3))
+    name = "joint/joint2/damping"
+    profile, estimate = hs.profile_likelihood(fit, name), fit[name]
+    assert (profile.lower, profile.upper) == pytest.approx(
+        (estimate.lower, estimate.upper), abs=0.5 * estimate.deviation
+    )

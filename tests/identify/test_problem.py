@@ -54,7 +54,7 @@ def agree(problem, seed=0, rtol=2e-6):
     np.testing.assert_allclose(many[1][0], by_z, rtol=1e-9, atol=1e-9 * np.abs(by_z).max())
 
 
-@pytest.mark.parametrize("kind", FREE)
+@pytest.mark.parametrize("kind", ["mechanism", pytest.param("measurement", marks=pytest.mark.slow)])
 def test_slopes_by_what_is_free(kind):
     log = driven(hs.chain(2, length=0.45, damping=0.2), 0.6)
     agree(prepare(ARM, log, FREE[kind], window=0.2, compare={"position": 1e-2}))
@@ -77,7 +77,7 @@ def test_numbers_of_single_runs():
 
 
 OPTIONS = {
-    "joined windows and substeps": {"jump": 0.05, "substeps": 2},
+    "joined windows and substeps": {"jump": 0.05, "substeps": 2, "compare": {"position": 1e-2}},
     "velocities and Huber": {"compare": {"position": 1e-2, "velocity": 0.1}, "loss": hs.Huber(0.5)},
     "Runge-Kutta, one step": {
         "window": 2e-3,
@@ -88,7 +88,9 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("kind", OPTIONS)
+@pytest.mark.parametrize(
+    "kind", [kind if kind.startswith("joined") else pytest.param(kind, marks=pytest.mark.slow) for kind in OPTIONS]
+)
 def test_slopes_by_options(kind):
     log = driven(hs.chain(2, length=0.45, damping=0.2), 0.6)
     problem = prepare(ARM, log, ["joint/*/damping", "link/link2/mass"], **{"window": 0.2, **OPTIONS[kind]})
@@ -117,6 +119,7 @@ def test_slopes_of_a_body_in_space():
     agree(prepare(model, log, ["world/gravity"], window=0.1))
 
 
+@pytest.mark.slow
 def test_measured_values_other_than_states_are_compared():
     log = driven(ARM, 0.4)
     made = hs.rollout(

@@ -1,7 +1,7 @@
 """What stands between a mechanism and its log: sensors that are off, commands that come late."""
 
 import equinox as eqx
-import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Float
 
 from ..model import Model
@@ -12,7 +12,7 @@ class Apparatus(eqx.Module):
     """Numbers of the measurement, not of the mechanism. The defaults are those of a perfect one."""
 
     position_gain: Float[Array, " nq"]
-    """A sensor shows gain * q + bias; its velocity gain * qd."""
+    """A sensor shows gain * q + bias."""
     position_bias: Float[Array, " nq"]
     control_gain: Float[Array, " nc"]
     """A joint gets gain * u + bias of what the log says."""
@@ -32,5 +32,5 @@ class Setup(eqx.Module):
 
 def perfect(model: Model, controls: int) -> Apparatus:
     """An apparatus that shows what is there, at once."""
-    q, u = jnp.ones(model.nq), jnp.ones(controls)
-    return Apparatus(q, 0 * q, u, 0 * u, jnp.zeros(()), jnp.ones(()))
+    q, u = np.ones(model.nq), np.ones(controls)
+    return Apparatus(q, 0 * q, u, 0 * u, np.zeros(()), np.ones(()))

@@ -62,7 +62,7 @@ def fit(
 
     `free`: paths or patterns of what may change ("link/*/mass", "joint/*/damping", "network", "control/delay", ...), or
     `hs.Free` with bounds, scale, ties and priors. Each window of `window` seconds begins at a start that is fitted too, or
-    as measured. `window` "step" in other words is one dt: the one-step loss, quick and sensitive to noise.
+    as measured. With one dt as the window and the start as measured this is the one-step loss, quick and sensitive to noise.
 
     `compare`: what is compared, with the standard deviation of its noise if known: {"position": 1e-3}. `dt`: the logs are
     resampled to it (their own step); `substeps` of the simulator lie in each. `jump` joins windows of a run (multiple
@@ -111,7 +111,7 @@ def _solve(
         skip = False
         point = journal.start(stage, point)
         if weigh:
-            problem = problem.with_data(_at_level(problem, point))
+            problem = _at_level(problem, point)
         short = problem if horizon is None else problem.with_data(_short(problem.data, horizon))
         by = solver if horizon is None else solver.roughly()
         point = by.run(short, Point(point.z, point.s, damping=point.damping), journal, stage, seed)
@@ -120,12 +120,12 @@ def _solve(
     return problem, point
 
 
-def _at_level(problem: Problem, point: Point) -> Measured:
+def _at_level(problem: Problem, point: Point) -> Problem:
     """Weights such that residuals have the variance 1."""
     residuals = problem.residuals(point.z, point.s)
     squares = sum(float(np.sum((problem.data.weights[n] * r) ** 2)) for n, r in residuals.items())
     left = max(problem.data.count - problem.size - point.s.size, 1)
-    return problem.data.scaled(1 / max(np.sqrt(squares / left), 1e-300))
+    return problem.scaled(1 / max(np.sqrt(squares / left), 1e-300))
 
 
 def _short(data: Measured, horizon: float) -> Measured:
@@ -140,7 +140,7 @@ def _result(problem: Problem, point: Point, model: Model, journal: Journal, know
     sure = uncertainty(problem, point, known, at_bound)
     told = _identifiability(problem, point, sure.noise if not known else 1.0)
     if told is not None and told.rank < len(told.numbers):
-        warnings.warn(str(told), IdentifiabilityWarning, stacklevel=3)
+        warnings.warn(str(told), IdentifiabilityWarning, stacklevel=4)
     lost = frozenset() if told is None else frozenset(n for n, ok in told.determined.items() if not ok)
     free = problem.parameters
     return Fit(
@@ -190,7 +190,9 @@ def _identifiability(problem: Problem, point: Point, noise: float) -> Identifiab
 
 
 def _fingerprint(problem: Problem, solver: Solver, horizons: Sequence[float], seed: int) -> str:
-    data, options = problem.data, (solver, tuple(horizons), seed, problem.loss, problem.jump, problem.substeps)
+    data, free = problem.data, [(p.names, p.free) for p in problem.parameters.list]
+    how = problem.integrator, problem.contact, problem.substeps, problem.own_start, problem.loss, problem.jump
+    options = solver, tuple(horizons), seed, free, how
     arrays = [np.asarray(leaf) for leaf in jax.tree.leaves(problem.parameters.base)]
     weights = [w for _, w in sorted(data.weights.items())]
-    return fingerprint(problem.parameters.names, options, *arrays, data.q, data.qd, data.controls, *weights)
+    return fingerprint(options, data.runs, data.dt, *arrays, data.q, data.qd, data.controls, *weights)

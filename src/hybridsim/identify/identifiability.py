@@ -44,7 +44,11 @@ class Identifiability:
         """A few sentences."""
         count, alone = len(self.numbers), [u.members[0] for u in self.unidentified if len(u.members) == 1]
         if self.rank == count:
-            head = f"all {count} numbers are determined (condition {self.condition:.2g})"
+            head = (
+                f"all {count} numbers are determined (condition {self.condition:.2g})"
+                if count > 1
+                else "it is determined"
+            )
         else:
             head = f"the data determine only {self.rank} combination{'s' * (self.rank != 1)} of {count} numbers"
         said = [defect(alone, np.eye(len(alone)))] if alone else []

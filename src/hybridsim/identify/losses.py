@@ -20,6 +20,10 @@ class Squares:
         """By which the square of a residual is multiplied in the normal equations: cost'(r) / r."""
         return np.ones_like(r)
 
+    def scaled(self, factor: float) -> "Squares":
+        """For residuals that are so many times larger."""
+        return self
+
 
 @dataclass(frozen=True)
 class Huber:
@@ -41,6 +45,9 @@ class Huber:
 
     def weight(self, r: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
         return self.delta / np.maximum(np.abs(r), self.delta)
+
+    def scaled(self, factor: float) -> "Huber":
+        return Huber(self.delta * factor)
 
 
 Loss = Squares | Huber

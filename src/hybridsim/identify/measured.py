@@ -1,5 +1,6 @@
 """Measured motion as a fit wants it: windows of equal length, stacked, with what every number weighs."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..data import DataError
-from ..data.log import Trajectory, smooth, windows
+from ..data.log import DataWarning, Trajectory, smooth, windows
 from ..model import Model
 
 
@@ -110,6 +111,7 @@ def measured(
         for piece in windows(even, round(window / dt) * dt, stride):
             first = int(np.searchsorted(even.time, piece.time[0] - dt / 2))
             pieces.append(_Piece(even, first, round(window / dt)))
+    pieces = _driven(pieces)
     kinds = {piece.log.control_kind for piece in pieces if piece.log.controls is not None}
     if len(kinds) > 1 or len({piece.log.controls is None for piece in pieces}) > 1:
         raise DataError(
@@ -130,6 +132,19 @@ def measured(
     )
 
 
+def _driven(pieces: list["_Piece"]) -> list["_Piece"]:
+    """Without those during which it is not known what drove the mechanism."""
+    known = [piece for piece in pieces if piece.driven]
+    if not known:
+        raise DataError(
+            "no window has all its controls measured; shorten the window, or fill the holes of the controls"
+        )
+    if len(known) < len(pieces):
+        text = f"{len(pieces) - len(known)} of {len(pieces)} windows are left out: their controls were not measured throughout"
+        warnings.warn(text, DataWarning, stacklevel=5)
+    return known
+
+
 @dataclass(frozen=True)
 class _Piece:
     log: Trajectory
@@ -141,6 +156,11 @@ class _Piece:
 
     def value(self, name: str) -> np.ndarray:
         return self.log.values[name].reshape(len(self.log), -1)[self.first : self.first + self.steps]
+
+    @property
+    def driven(self) -> bool:
+        mask = self.log.controls_mask
+        return mask is None or bool(np.all(mask[self.first : self.first + self.steps]))
 
     def controls(self, margin: int) -> np.ndarray:
         """Of each step, with so many more on both sides; where the log has ended its last row stays."""

@@ -45,7 +45,7 @@ def sample_posterior(fit: Fit, draws: int = 300, warmup: int = 200, chains: int 
     problem, point = _live(fit)
     z, s = point.z, point.s
     level = _level(fit)
-    problem = problem.with_data(problem.data.scaled(1 / level))
+    problem = problem.scaled(1 / level)
     normal = problem.normal(z, s)
     n, own = problem.size, s.size
     whole = np.zeros((n + own, n + own))
@@ -86,7 +86,7 @@ def profile_likelihood(fit: Fit, name: str, level: float = 0.95, iterations: int
     if name not in names:
         raise KeyError(f"no parameter {name!r} was fitted; there are: {', '.join(names)}")
     index, size = names.index(name), problem.size
-    problem = problem.with_data(problem.data.scaled(1 / _level(fit)))
+    problem = problem.scaled(1 / _level(fit))
     lower, upper = problem.bounds()
 
     def solve(index: int, value: float, start: np.ndarray) -> tuple[float, np.ndarray]:
@@ -108,7 +108,7 @@ def profile_likelihood(fit: Fit, name: str, level: float = 0.95, iterations: int
         return float(problem.parameters.values(np.where(np.arange(size) == index, value, point.z))[index])
 
     ends = {end: physical(getattr(found, end)) for end in ("best", "lower", "upper")}
-    return replace(found, grid=np.array([physical(v) for v in found.grid]), **ends)
+    return replace(found, name=name, grid=np.array([physical(v) for v in found.grid]), **ends)
 
 
 def _live(fit: Fit):

@@ -1,6 +1,6 @@
 """From a model, logs and what is free to a problem that can be searched or sampled."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -41,6 +41,11 @@ def prepare(
     _check_precision()
     if start not in ("fitted", "measured"):
         raise ValueError(f"start is {start!r}, but must be 'fitted' or 'measured'")
+    if jump is not None and not isinstance(compare, Mapping):
+        raise ValueError(
+            f"jump is {jump}, which can only be weighed against noise that is known: compare={{'position': 1e-3}}, "
+            "with its standard deviation"
+        )
     choices = _with_delay_bounds(free)
     delay = max([max(abs(c.lower), abs(c.upper)) for c in choices if c.pattern == "control/delay"], default=0.0)
     data = measured(model, logs, window, stride, dt, compare, delay)

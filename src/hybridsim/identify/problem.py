@@ -83,6 +83,12 @@ class Problem:
             other.__dict__["_compiled"] = self._compiled
         return other
 
+    def scaled(self, factor: float) -> "Problem":
+        """At another level of noise: residuals, and where the loss bends, times a factor."""
+        loss = self.loss.scaled(factor)
+        data = self.data.scaled(factor)
+        return self.with_data(data) if loss == self.loss else replace(self, data=data, loss=loss)
+
     # Simulated motion and its distance from the measured one
 
     def simulated(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Simulated:

@@ -30,11 +30,12 @@ class Profile:
     costs: Float[np.ndarray, " points"]
     better: Float[np.ndarray, " coordinates"] | None
     """A solution of clearly lower cost than the best fit, where one was met."""
+    name: str = "the number"
 
-    def words(self, name: str = "the number") -> str:
-        ends = [f"{self.level:.0%} interval of {name}:"]
-        ends.append(f"from {self.lower:.4g}" if np.isfinite(self.lower) else "no lower end within bounds")
-        ends.append(f"to {self.upper:.4g}" if np.isfinite(self.upper) else "and no upper end within bounds")
+    def words(self) -> str:
+        ends = [f"{self.level:.0%} interval of {self.name}:"]
+        ends.append(f"from {self.lower:.6g}" if np.isfinite(self.lower) else "no lower end within bounds")
+        ends.append(f"to {self.upper:.6g}" if np.isfinite(self.upper) else "and no upper end within bounds")
         text = " ".join(ends)
         if self.better is not None:
             text += f"; a better fit was found at {self.better[self.index]:.4g}: fit again from there"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Literal
 
-import jax.numpy as jnp
+import numpy as np
 
 from ..contact import Contact, Impulses
 from ..model import Model
@@ -20,4 +20,4 @@ def at_rate(model: Model, dt: float, substeps: int) -> Model:
     """With the time step of the log, divided."""
     if not isinstance(substeps, int) or substeps < 1:
         raise ValueError(f"substeps is {substeps!r}, but must be a whole number, 1 or more")
-    return replace(model, timestep=jnp.asarray(dt / substeps))
+    return replace(model, timestep=np.asarray(dt / substeps))

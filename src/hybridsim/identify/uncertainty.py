@@ -36,8 +36,6 @@ def uncertainty(problem: Problem, point: Point, known_noise: bool, held: Bool[np
     counts as one observation (the sandwich of Huber and White, by windows), or, where windows are few, the covariance is
     enlarged as for so many fewer samples, (1 + c) / (1 - c).
     """
-    from scipy.special import stdtrit
-
     residuals = problem.residuals(point.z, point.s)
     weighted = {name: problem.data.weights[name] * r for name, r in residuals.items()}
     squares = sum(float(np.sum(r**2)) for r in weighted.values())
@@ -56,8 +54,15 @@ def uncertainty(problem: Problem, point: Point, known_noise: bool, held: Bool[np
         else:
             covariance = covariance * (1 + c) / (1 - c)
             words += f", enlarged since residuals are correlated in time ({c:.2f})"
-    wide = 1.959964 if known_noise else float(stdtrit(left, 0.975))
+    wide = 1.959964 if known_noise else _student(left)
     return Uncertainty(covariance, noise, c, words, wide)
+
+
+def _student(freedoms: int) -> float:
+    """Half of the interval that holds 95 % of Student's distribution."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedoms, 0.975)) if freedoms < 1000 else 1.959964
 
 
 def _inverse(information: np.ndarray, held: np.ndarray) -> np.ndarray:
