@@ -61,14 +61,13 @@ class Measured:
         )
 
     def shortened(self, steps: int) -> "Measured":
-        """Only the first steps of every window."""
+        """Only the first steps of every window. Controls stay: a longer simulation costs little, another length compiling."""
         steps = min(steps, self.steps)
         cut = {name: x[:, : steps + (name in _STATES)] for name, x in self.weights.items()}
         return replace(
             self,
             q=self.q[:, : steps + 1],
             qd=self.qd[:, : steps + 1],
-            controls=self.controls[:, : steps + 2 * self.margin],
             values={name: x[:, :steps] for name, x in self.values.items()},
             weights=cut,
             follows=self.follows if steps == self.steps else np.full(len(self), -1),

@@ -92,8 +92,13 @@ class Problem:
     # Simulated motion and its distance from the measured one
 
     def simulated(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Simulated:
-        made = self._compiled.run(self._local(z), s, window_of(self.data))
-        return Simulated(*(np.asarray(x) for x in made))
+        return self._made(self._local(z), s, window_of(self.data))
+
+    def _made(self, x: np.ndarray, s: np.ndarray, window: Window) -> Simulated:
+        """As long as what is compared."""
+        states, controls, values = (np.asarray(a) for a in self._compiled.run(x, s, window))
+        steps = self.data.steps
+        return Simulated(states[:, : steps + 1], controls[:, :steps], values[:, :steps])
 
     @cached_property
     def _columns(self) -> np.ndarray | None:
@@ -191,7 +196,7 @@ class Problem:
             some = data[part]
             x, chain = (every_x, every_chain) if self._columns is None else (every_x[part], every_chain[part])
             window = window_of(some)
-            made = Simulated(*(np.asarray(a) for a in self._compiled.run(x, s[part], window)))
+            made = self._made(x, s[part], window)
             slopes = self._compiled.sensitivity.along(x, s[part], window, made)
             ends = np.stack([np.concatenate([slopes[n][:, k] for n in ("start", "velocity")], axis=1) for k in (0, -1)])
             differences, begin, r, J = self._differences(x, some, made), 0, [], []
@@ -315,7 +320,8 @@ def _compared(data: Measured) -> tuple[Window, dict[str, np.ndarray], dict[str, 
     measured = {"position": data.q, "velocity": data.qd, **data.values}
     measured = {name: measured[name] for name in data.weights}
     weights = {name: np.broadcast_to(w, measured[name].shape) for name, w in data.weights.items()}
-    return window_of(data), measured, weights
+    window = window_of(data)
+    return window._replace(controls=data.controls[:, : data.steps + 2 * data.margin]), measured, weights
 
 
 def _chained(ends: np.ndarray, m: int, chain: np.ndarray) -> np.ndarray:

@@ -90,7 +90,7 @@ class Sensitivity:
         by_x, by_state, by_control = self._steps(x, window, made)
         if self._driven:
             slopes = np.asarray(self._drive(x[..., self._driven], x, window.controls))
-            by_x[..., self._driven] += by_control @ slopes
+            by_x[..., self._driven] += by_control @ slopes[:, :steps]
         size = x.shape[-1]
         first = np.zeros((count, ns, m + size))
         if m or self._sensors:
