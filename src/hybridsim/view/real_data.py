@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 from rich.console import Console
 
 from ..experiments import dfki, pendulum_data
@@ -24,6 +25,9 @@ def draw_errors(panels: Mapping[str, Mapping[str, Float[np.ndarray, " windows"]]
             axes.step(ordered, np.arange(1, len(ordered) + 1) / len(ordered), where="post", color=colour, label=name)
             axes.plot(np.median(ordered), 0.5, "o", color=colour, markersize=4)
         axes.set(xscale="log", xlabel="error of a window [degrees]", ylim=(0, 1))
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_title(title, loc="left", fontsize=9)
         axes.axhline(0.9, color=INK, linewidth=0.5, linestyle=":")
         axes.legend(frameon=False, fontsize=7)
@@ -48,7 +52,10 @@ def show_pendulums(out: Path, quick: bool) -> None:
             f"[bold]{title}[/bold], held-out runs {', '.join(found.held_out)}; errors in degrees", highlight=False
         )
         console.print(found.table(), highlight=False)
-        console.print(found.fits["friction"].summary(), highlight=False, markup=False)
+        console.print(found.fits["friction"].summary(), highlight=False, markup=False, soft_wrap=True)
+        if "filmed" in title:
+            rate = pendulum_data.frame_rate(found.fits["friction"])
+            console.print(f"link 1 has its published length at {rate:.1f} frames a second", highlight=False)
         for _, window, start in found.errors:
             same = {c.model: e for c, e in found.errors.items() if (c.window, c.start) == (window, start)}
             panels[f"{title}, {window:g} s,\nstart fitted to {start}"] = same
