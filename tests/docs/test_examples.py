@@ -27,6 +27,7 @@ def test_identify_arm_finds_the_parameters():
     np.testing.assert_allclose(found, true, rtol=0.02)
 
 
+@pytest.mark.slow
 def test_throw_improves():
     before, after = main_of("throw.py")(iterations=20)
     assert after > before + 2.0

@@ -22,6 +22,7 @@ def test_figure_4_of_neuralsim():
     assert shares["local: Levenberg-Marquardt"] < 0.9
 
 
+@pytest.mark.slow
 def test_three_lengths_become_surer_as_samples_arrive():
     found = three_link.run(arriving=(40,), epochs=150)
     assert np.all(found.deviation < [0.05, 0.1, 0.5] * found.moments(0)[1])
@@ -40,6 +41,7 @@ def test_figure_2_of_real2sim():
     assert np.all(three_link.run("paper").deviations[-1].min(axis=0) < found.deviation)
 
 
+@pytest.mark.slow
 def test_intervals_contain_the_truth():
     found = coverage.run(problems=2, systems=coverage.SYSTEMS[:1])
     assert [case.how for case in found] == ["level of noise unknown", "level of noise known"]

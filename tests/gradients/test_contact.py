@@ -35,6 +35,7 @@ def test_a_ball_that_rolls_and_one_that_bounces(name):
         assert found.count("rough") == found.count("jumps") == 0
 
 
+@pytest.mark.slow
 def test_the_table_finds_a_derivative_that_is_one_percent_off():
     @jax.custom_jvp
     def same(x):
@@ -51,6 +52,7 @@ def test_the_table_finds_a_derivative_that_is_one_percent_off():
     assert found.largest("reverse") == pytest.approx(0.01, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_a_bounce_has_the_derivative_of_its_motion_to_first_order_in_the_step():
     truth = np.array(jax.jacfwd(bounce.exact)(jnp.asarray(bounce.START)))
     errors = [b.error for b in bounce.bounces(steps=(1e-3, 2.5e-4), on_grid=False)[1:]]

@@ -79,6 +79,7 @@ def test_every_family_of_primitives_as_c(name, tmp_path):
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+@pytest.mark.slow
 def test_elementary_functions_and_memory_as_c(tmp_path):
     """Everything to the last bit: C computes the same operations in the same order."""
 

@@ -112,6 +112,7 @@ def test_gradients(name):
 
 
 @pytest.mark.parametrize("name", ["forward_dynamics", "semi-implicit step"])
+@pytest.mark.slow
 def test_second_derivatives(name):
     args = mechanisms.moving(mechanisms.hinge()).values()
     assert_agree(derivatives(FUNCTIONS[name], "gradient", "hessian"), *args)

@@ -35,12 +35,11 @@ CANDIDATES = hs.Blueprint(
 @pytest.mark.parametrize(
     ("truth", "found"),
     [
-        pytest.param(
-            hs.chain(1, damping=0.3), "joint.force[joint1] += MLP(joint.velocity)", id="damping", marks=pytest.mark.slow
-        ),
+        pytest.param(hs.chain(1, damping=0.3), "joint.force[joint1] += MLP(joint.velocity)", id="damping"),
         pytest.param(hs.chain(1), "", id="nothing is missing"),
     ],
 )
+@pytest.mark.slow
 def test_which_networks_are_needed_at_all(truth, found):
     noise = np.random.default_rng(9)
     data, held_out = (tuple(x + 1e-3 * noise.standard_normal(x.shape) for x in motions(truth, seed)) for seed in (0, 1))

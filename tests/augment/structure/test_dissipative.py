@@ -63,9 +63,8 @@ def test_power_is_never_positive(place):
     assert max(called(place, SMOOTH, seed) for seed in range(8)) > 0
 
 
-@pytest.mark.parametrize(
-    "place", [pytest.param(p, marks=() if p == "each joint" else pytest.mark.slow) for p in PLACES]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
 def test_power_is_never_positive_in_motion(place):
     """As the mechanism's acceleration tells."""
     model, output, inputs, options = PLACES[place]
