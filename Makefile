@@ -2,7 +2,7 @@
 #   make demo      a two-link arm swings: energy drift, speed, a picture in out/demo
 #   make test      formatting, types, layers and the tests that take seconds
 #   make test-all  the slow tests too
-#   make bench     this engine beside jax.jit, MuJoCo, MJX, Pinocchio and TDS; writes benchmarks/RESULTS.md
+#   make bench     this engine beside jax.jit, MuJoCo, MJX, Pinocchio and TDS; writes benchmarks/RESULTS*.md
 #   make gradients derivatives through contact beside differences and MJX; writes docs/gradients.md
 #   make experiments  the papers' experiments with networks in the engine; tables, and figures in out/experiments
 #   make lint      the checks of `make test` without the tests
