@@ -20,9 +20,9 @@ FREE = [hs.Free("joint/*/damping", 0.0, 2.0, start=0.5), hs.Free("link/link2/mas
 KNOWN = [hs.Free("joint/*/damping", start=0.5), hs.Free("link/link2/mass", prior=(1.0, 0.1))]
 LOCAL = hs.LevenbergMarquardt(iterations=3)
 CASES = {
-    "levenberg-marquardt": ({"free": FREE, "solver": hs.LevenbergMarquardt(tolerance=0.0)}, 3),
-    "horizons": ({"free": FREE, "solver": hs.LevenbergMarquardt(tolerance=0.0), "horizons": (0.1, 0.2)}, 6),
-    "priors": ({"free": KNOWN, "solver": hs.LevenbergMarquardt(tolerance=0.0)}, 12),
+    "levenberg-marquardt": ({"free": FREE, "solver": hs.LevenbergMarquardt(tolerance=1e-300)}, 3),
+    "horizons": ({"free": FREE, "solver": hs.LevenbergMarquardt(tolerance=1e-300), "horizons": (0.1, 0.2)}, 6),
+    "priors": ({"free": KNOWN, "solver": hs.LevenbergMarquardt(tolerance=1e-300)}, 12),
     "adam": ({"free": FREE, "solver": hs.Adam(steps=80, learning_rate=1e-3, batch=2)}, 30),
     "l-bfgs-b": ({"free": FREE, "solver": hs.LBFGSB(iterations=40)}, 10),
     "l-bfgs-b, horizons": ({"free": FREE, "solver": hs.LBFGSB(iterations=20), "horizons": (0.1,)}, 25),

@@ -1,14 +1,16 @@
 """From measured motion to parameters, weights, and how sure we are of them."""
 
 from .apparatus import Apparatus
+from .cautions import IdentifiabilityWarning, StepWarning
 from .errors import Errors, evaluate
 from .estimates import Estimate
 from .executors import processes, threads
-from .fit import IdentifiabilityWarning, fit
+from .fit import fit
+from .free import Free
 from .global_solvers import BasinHopping, Population
 from .losses import Huber, Squares
 from .online_mixture import MixtureEstimate, estimate_mixture
-from .parameters import Free, Parameters
+from .parameters import Parameters
 from .places import Place, places
 from .posterior import Samples, profile_likelihood, sample_posterior
 from .prepare import prepare
@@ -38,6 +40,7 @@ __all__ = [
     "Samples",
     "Solver",
     "Squares",
+    "StepWarning",
     "estimate_mixture",
     "evaluate",
     "fit",

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from ..contact import Contact
 from ..data.log import Trajectory
 from ..model import Model
+from ..model.checks import POSITIVE
 from ..simulate import Integrator, SemiImplicitEuler
 from .apparatus import Apparatus
 from .blas import one_thread
@@ -85,6 +86,11 @@ def evaluate(
     `start`: as measured; fitted to the whole window; or fitted to its first so many seconds. Compare models only with the
     same choice. `apparatus`: sensors and delay that a fit has found (`fit.apparatus`).
     """
+    if isinstance(start, str):
+        if start not in ("measured", "fitted"):
+            raise ValueError(f"start is {start!r}; it must be 'measured', 'fitted' or a time in seconds")
+    else:
+        POSITIVE.check("start", start)
     delay = 0.0 if apparatus is None else abs(float(apparatus.delay))
     data = measured(model, logs, window, stride, dt, "position", delay)
     contact = contact_of(model, contact)

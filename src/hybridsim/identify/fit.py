@@ -12,27 +12,25 @@ import numpy as np
 from ..contact import Contact
 from ..data.log import Trajectory
 from ..model import Model
+from ..model.checks import check_kind
 from ..simulate import Integrator, SemiImplicitEuler
 from .apparatus import Apparatus
 from .blas import one_thread
+from .cautions import IdentifiabilityWarning, caution_logs, caution_steps
 from .errors import errors_of
 from .estimates import estimates, numbers, physical_covariance
+from .free import Free
 from .identifiability import Identifiability, identifiability
 from .journal import Journal, fingerprint, shown
 from .levenberg_marquardt import Point
 from .losses import Loss, Squares
-from .measured import Compare, Measured
-from .parameters import Free
+from .measured import Compare, Measured, several
 from .prepare import prepare
 from .problem import Problem
 from .result import Fit
 from .solvers import LevenbergMarquardt, Solver
 from .starts import best_starts
 from .uncertainty import uncertainty
-
-
-class IdentifiabilityWarning(UserWarning):
-    """Something that is free is not determined by the data."""
 
 
 @one_thread
@@ -70,6 +68,8 @@ def fit(
 
     `folder` keeps the progress of long fits, with `resume` a killed one goes on; Ctrl-C returns the best fit until then.
     """
+    check_kind("solver", solver, Solver, "hs.LevenbergMarquardt(), hs.LBFGSB() or another one")
+    logs = several(logs)
     problem = prepare(
         model,
         logs,
@@ -85,6 +85,7 @@ def fit(
         integrator=integrator,
         contact=contact,
     )
+    caution_logs(logs, model)
     known = isinstance(compare, Mapping)
     with shown(progress) as show:
         journal = Journal(folder, _fingerprint(problem, solver, horizons, seed), resume, show)
@@ -135,6 +136,7 @@ def _short(data: Measured, horizon: float) -> Measured:
 
 
 def _result(problem: Problem, point: Point, model: Model, journal: Journal, known: bool) -> Fit:
+    caution_steps(problem, point)
     lower, upper = problem.bounds()
     at_bound = (point.z <= lower) | (point.z >= upper)
     sure = uncertainty(problem, point, known, at_bound)

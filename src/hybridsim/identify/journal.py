@@ -38,6 +38,8 @@ class Journal:
         self._restored: dict[str, np.ndarray] = {}
         self._start: dict[str, Any] = {}
         if self.folder is not None:
+            if self.folder.exists() and not self.folder.is_dir():
+                raise NotADirectoryError(f"{self.folder} is no folder; give one for the progress of the fit")
             self.folder.mkdir(parents=True, exist_ok=True)
             if resume:
                 self._restored = self._read()

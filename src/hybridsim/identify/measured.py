@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -10,6 +11,7 @@ from jaxtyping import Float, Int
 from ..data import DataError
 from ..data.log import DataWarning, Trajectory, smooth, windows
 from ..model import Model
+from ..model.checks import POSITIVE
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,17 @@ _STATES = ("position", "velocity")
 Compare = str | Sequence[str] | Mapping[str, float | Sequence[float]]
 
 
+def several(logs: Any) -> list[Trajectory]:
+    """One log or many as a list; whatever else is refused."""
+    logs = [logs] if isinstance(logs, Trajectory | str) else list(logs)
+    for log in logs:
+        if not isinstance(log, Trajectory):
+            raise DataError(f"logs has {log!r}; give hs.Trajectory, as hs.read_log(path, model) reads it")
+    if not logs:
+        raise DataError("no logs are given; read one with hs.read_log(path, model)")
+    return logs
+
+
 def measured(
     model: Model,
     logs: Trajectory | Sequence[Trajectory],
@@ -97,11 +110,16 @@ def measured(
     noise where more than one is. Velocities that were not measured come from a filter. `max_delay`: how far controls may
     be shifted in time [s].
     """
-    logs = [logs] if isinstance(logs, Trajectory) else list(logs)
-    if not logs:
-        raise DataError("no logs are given; read one with hs.read_log(path, model)")
+    logs = several(logs)
+    for name, value in (("window", window), ("stride", stride), ("dt", dt)):
+        if value is not None:
+            POSITIVE.check(name, value, DataError)
     noise = _noise(compare)
     dt = float(np.median([log.dt for log in logs])) if dt is None else dt
+    if round(window / dt) < 1:
+        raise DataError(
+            f"window is {window:g} s, shorter than one step of {dt:g} s; give a longer window or a shorter dt"
+        )
     margin = int(np.ceil(max_delay / dt)) + 1 if max_delay > 0 else 0
     pieces: list[_Piece] = []
     for log in logs:
@@ -216,7 +234,12 @@ def _check(model: Model, log: Trajectory, noise: Mapping[str, np.ndarray]) -> No
             raise DataError(
                 f"{where} has {log.controls.shape[1]} controls ({log.control_kind}), but the model takes {wanted}"
             )
-    for name in noise:
+    widths = {"position": model.nq, "velocity": model.nv}
+    for name, level in noise.items():
+        if level.size > 1 and level.shape != (widths.get(name, level.size),):
+            raise DataError(
+                f"the noise of {name} has {level.size} numbers, but there are {widths[name]}; give one, or one for each"
+            )
         if name == "velocity" and log.qd is None:
             raise DataError(f"{where} has no velocities to compare; compare positions, or smooth them: hs.smooth(log)")
         if name not in (*_STATES, *log.values):

@@ -15,10 +15,11 @@ from ..contact import Contact
 from ..data.log import Trajectory
 from ..model import Model
 from ..simulate import Integrator, SemiImplicitEuler
+from .free import Free
 from .losses import Huber, Loss
 from .measured import Compare
 from .mixture import Evidence, ExpectedLoss, FittedMixture, Mixture, fit_mixture
-from .parameters import Free, Parameters
+from .parameters import Parameters
 from .prepare import prepare
 from .problem import Problem
 

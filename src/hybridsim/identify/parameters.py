@@ -1,8 +1,7 @@
-"""What is searched for: numbers of a model chosen by patterns, with bounds, scales, ties and priors, as one vector."""
+"""What is searched for as one vector: the way from it to a model and back."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -10,66 +9,15 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..augment.flat import Flat
-from ..augment.weights import weights
 from ..model import Model
 from ..spatial import Array
 from .apparatus import Apparatus, Setup, perfect
-from .places import Place, matching, places
-from .scales import InertiaScale, LinearScale, LogScale, Scale
-
-
-@dataclass(frozen=True)
-class Free:
-    """Numbers that may change: those whose path matches the pattern.
-
-    "link/*/inertial" stands for mass, centre of mass and inertia together, and keeps them physical. "network" are all
-    weights of the model's networks; a prior of mean 0 is a penalty on them.
-    """
-
-    pattern: str | tuple[str, ...]
-    """One, or several: ("link/left_*/mass", "link/right_*/mass")."""
-    lower: float = -np.inf
-    upper: float = np.inf
-    scale: Literal["linear", "log", "auto"] = "auto"
-    """Auto: by its logarithm what has to be positive; linearly all else."""
-    start: float | None = None
-    """Instead of the model's own value; needed where that is zero and the scale is log."""
-    tied: bool = False
-    """Whether all that match are one number."""
-    prior: tuple[float, float] | None = None
-    """Mean and standard deviation of what is known of it beforehand."""
-    per_run: bool = False
-    """Whether every run has its own, as zeros of encoders that are set whenever a robot starts; only of sensors and
-    controls."""
-
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        return (self.pattern,) if isinstance(self.pattern, str) else tuple(self.pattern)
-
+from .free import Free, Parameter
+from .places import Place
+from .resolve import networks_of, resolved
+from .scales import InertiaScale
 
 _FARTHEST = float(np.log(1e6))
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """An entry of the vector, or several that belong together."""
-
-    names: tuple[str, ...]
-    groups: tuple[tuple[Place, ...], ...]
-    """Who gets the numbers: one group of places, one after another, or several groups where they are tied."""
-    scale: Scale
-    free: Free
-    units: tuple[str, ...]
-    networks: bool = False
-    """Whether these are the weights of networks."""
-
-    @property
-    def size(self) -> int:
-        return len(self.names)
-
-    @property
-    def logarithmic(self) -> bool:
-        return isinstance(self.scale, LogScale)
 
 
 class Parameters:
@@ -87,7 +35,7 @@ class Parameters:
         `runs`: names of those that may have numbers of their own."""
         choices = [Free(x) if isinstance(x, str) else x for x in ([free] if isinstance(free, str | Free) else free)]
         base = _exact(Setup(model, perfect(model, controls) if apparatus is None else apparatus))
-        seen = tuple(_resolved(base, choices))
+        seen = tuple(resolved(base, choices))
         self.runs = tuple(dict.fromkeys(runs))
         every = [_of_run(p, run) for p in seen for run in (self.runs if p.free.per_run else (None,))]
         self._set(base, tuple(p for p, _ in every))
@@ -106,7 +54,7 @@ class Parameters:
 
     def _set(self, base: Setup, parameters: tuple[Parameter, ...]) -> None:
         self.base, self.list = base, parameters
-        self._networks = Flat(base, _networks) if any(p.networks for p in parameters) else None
+        self._networks = Flat(base, networks_of) if any(p.networks for p in parameters) else None
         self._ends = np.cumsum([0, *(p.size for p in parameters)])
 
     @property
@@ -234,88 +182,3 @@ def _of_run(parameter: Parameter, run: str | None) -> tuple[Parameter, str | Non
     if run is None:
         return parameter, None
     return replace(parameter, names=tuple(f"{name} [{run}]" for name in parameter.names)), run
-
-
-def _networks(setup: Setup) -> list:
-    return weights(setup.model.augmentation)
-
-
-_INERTIAL = "/inertial"
-
-
-def _resolved(setup: Setup, free: Sequence[Free]) -> Iterator[Parameter]:
-    known, taken = places(setup), {}
-    for choice in free:
-        if choice.pattern == "network":
-            yield _weights(setup, choice)
-            continue
-        whole = choice.patterns[0].endswith(_INERTIAL)
-        found: list[tuple[Place, ...]] = []
-        for pattern in choice.patterns:
-            if pattern.endswith(_INERTIAL) != whole:
-                raise ValueError(
-                    f"{choice.pattern}: inertias and single numbers cannot be chosen together; use two hs.Free"
-                )
-            match = matching(known, pattern.removesuffix(_INERTIAL) + "/mass" if whole else pattern)
-            found += [_inertial(known, place) if whole else (place,) for place in match]
-        for place in (place for group in found for place in group):
-            for i in place.index:
-                number = place.owner, place.field, i
-                if number in taken:
-                    raise ValueError(f"{place.path} is chosen by {taken[number]!r} and again by {choice.pattern!r}")
-                taken[number] = choice.pattern
-        if choice.per_run and any(place.owner != "apparatus" for group in found for place in group):
-            raise ValueError(f"{choice.pattern!r} cannot differ from run to run: only sensors and controls can")
-        if choice.tied and len({sum(len(p.index) for p in group) for group in found}) > 1:
-            raise ValueError(f"{choice.pattern!r} matches numbers of different sizes, which cannot be tied")
-        for groups in [tuple(found)] if choice.tied else [(group,) for group in found]:
-            yield _parameter(setup, choice, groups, whole)
-
-
-def _inertial(known: dict[str, Place], mass: Place) -> tuple[Place, ...]:
-    link = mass.path.removesuffix("/mass")
-    return mass, known[f"{link}/com"], known[f"{link}/inertia"]
-
-
-def _weights(setup: Setup, free: Free) -> Parameter:
-    if setup.model.augmentation is None:
-        raise ValueError(
-            "'network' is free, but the model has no networks: graft them with hs.Blueprint(...).graft(model)"
-        )
-    start = Flat(setup, _networks).vector()
-    names = tuple(f"network[{i}]" for i in range(len(start)))
-    return Parameter(names, (), LinearScale(start, np.ones(len(start))), free, ("1",) * len(start), True)
-
-
-def _parameter(setup: Setup, free: Free, groups: tuple[tuple[Place, ...], ...], whole: bool) -> Parameter:
-    first = groups[0]
-    path = " = ".join(free.patterns) if len(groups) > 1 else first[0].path
-    own = np.concatenate([place.value(setup) for place in first])
-    if whole:
-        if free.start is not None or np.isfinite([free.lower, free.upper]).any():
-            raise ValueError(
-                f"{path}: bounds and a start of ten numbers at once mean nothing; give them to its mass alone"
-            )
-        names = tuple(f"{place.path}{label}" for place in first for label in place.labels)
-        units = tuple(place.unit for place in first for _ in place.labels)
-        return Parameter(names, groups, InertiaScale.of(own), free, units)
-    start = own if free.start is None else np.full(len(own), float(free.start))
-    if first[0].kind != "any" and free.lower < 0:
-        free = replace(free, lower=0.0)
-    if np.any(start < free.lower) or np.any(start > free.upper):
-        raise ValueError(
-            f"{path} starts at {start}, which is not between {free.lower} and {free.upper}; give another start"
-        )
-    log = free.scale == "log" or (free.scale == "auto" and first[0].kind == "positive")
-    if log and not np.all(start > 0):
-        raise ValueError(f"{path} starts at {start}, which has no logarithm; give a positive start, or scale='linear'")
-    names = tuple(f"{path}{label}" for label in first[0].labels)
-    scale = LogScale(start) if log else LinearScale(start, _size(start, free))
-    return Parameter(names, groups, scale, free, (first[0].unit,) * len(names))
-
-
-def _size(start: np.ndarray, free: Free) -> np.ndarray:
-    """What is a step of ordinary size: by the bounds, else by the value itself."""
-    if np.isfinite([free.lower, free.upper]).all():
-        return np.full(len(start), (free.upper - free.lower) / 4)
-    return np.where(start != 0, np.abs(start), 1.0)

@@ -10,10 +10,12 @@ import numpy as np
 from ..contact import Contact
 from ..data.log import Trajectory
 from ..model import Model
+from ..model.checks import check_choice
 from ..simulate import Integrator, SemiImplicitEuler
+from .free import Free
 from .losses import Loss, Squares
 from .measured import Compare, measured
-from .parameters import Free, Parameters
+from .parameters import Parameters
 from .problem import Problem
 from .setting import at_rate, contact_of
 
@@ -39,8 +41,7 @@ def prepare(
 ) -> Problem:
     """The options are those of `fit`."""
     _check_precision()
-    if start not in ("fitted", "measured"):
-        raise ValueError(f"start is {start!r}, but must be 'fitted' or 'measured'")
+    check_choice("start", start, ("fitted", "measured"))
     if jump is not None and not isinstance(compare, Mapping):
         raise ValueError(
             f"jump is {jump}, which can only be weighed against noise that is known: compare={{'position': 1e-3}}, "

@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..augment.train import Adam as AdamSteps
+from ..model.checks import POSITIVE
 from .journal import Journal
 from .levenberg_marquardt import Point, search
 from .problem import Problem
@@ -22,6 +24,14 @@ class Solver(ABC):
         return self
 
 
+def check_counts(options: Any, *names: str) -> None:
+    """Whole numbers, at least 1."""
+    for name in names:
+        value = getattr(options, name)
+        if not isinstance(value, int | np.integer) or value < 1:
+            raise ValueError(f"{type(options).__name__}: {name} is {value!r}; it must be a whole number, at least 1")
+
+
 @dataclass(frozen=True)
 class LevenbergMarquardt(Solver):
     """For residuals and up to some hundred parameters the fastest by far."""
@@ -29,6 +39,10 @@ class LevenbergMarquardt(Solver):
     iterations: int = 100
     tolerance: float = 1e-7
     """It ends where two steps in a row lower the cost by less than this part of it."""
+
+    def __post_init__(self) -> None:
+        check_counts(self, "iterations")
+        POSITIVE.check("LevenbergMarquardt: tolerance", self.tolerance)
 
     def roughly(self):
         return replace(self, tolerance=max(self.tolerance, 1e-2))
@@ -63,6 +77,11 @@ class LBFGSB(Solver):
     iterations: int = 500
     tolerance: float = 1e-12
     memory: int = 20
+    """Steps from which it guesses the curvature."""
+
+    def __post_init__(self) -> None:
+        check_counts(self, "iterations", "memory")
+        POSITIVE.check("LBFGSB: tolerance", self.tolerance)
 
     def run(self, problem, start, journal, stage, seed):
         from scipy.optimize import minimize
@@ -129,6 +148,11 @@ class Adam(Solver):
     """Windows of each step; None: all."""
     start_rate: float = 1e-3
     """Learning rate of the windows' starts [rad, m, and per s], which are known better than parameters."""
+
+    def __post_init__(self) -> None:
+        check_counts(self, "steps", *(() if self.batch is None else ("batch",)))
+        POSITIVE.check("Adam: learning_rate", self.learning_rate)
+        POSITIVE.check("Adam: start_rate", self.start_rate)
 
     def run(self, problem, start, journal, stage, seed):
         count, lower, upper = len(problem.data), *problem.bounds()

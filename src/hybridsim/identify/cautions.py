@@ -1,0 +1,79 @@
+"""What is said aloud about a fit that would otherwise mislead in silence."""
+
+import warnings
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..data.log import DataWarning, Trajectory, quality
+from ..dynamics import mass_matrix
+from ..model import Model
+from ..simulate import ImplicitDamping
+from .levenberg_marquardt import Point
+from .problem import Problem
+
+_LOST = 0.5
+"""Part of a joint's velocity that friction and damping may take away within one step of the simulator."""
+_FEW = 10
+"""Samples below which nothing is said of a log."""
+
+
+class IdentifiabilityWarning(UserWarning):
+    """Something that is free is not determined by the data."""
+
+
+class StepWarning(UserWarning):
+    """Steps are too long for what the model has in it, so that the fit answers for the integrator too."""
+
+
+def caution_logs(logs: Iterable[Trajectory], model: Model) -> None:
+    """Warn of what `quality` calls bad."""
+    for log in logs:
+        if len(log) >= _FEW:
+            for level, words in quality(log, model).verdicts:
+                if level == "bad":
+                    warnings.warn(f"{log.run or 'a log'}: {words}", DataWarning, stacklevel=4)
+
+
+def caution_steps(problem: Problem, point: Point) -> None:
+    """Warn where friction or damping of the fitted model is too stiff for the simulator's step."""
+    if isinstance(problem.integrator, ImplicitDamping):
+        return
+    lost = share_lost(problem, point)
+    worst = int(np.argmax(lost))
+    if lost[worst] > _LOST:
+        step = problem.data.dt / problem.substeps
+        enough = int(np.ceil(problem.substeps * lost[worst] / (_LOST / 2)))
+        warnings.warn(
+            f"friction and damping would take {100 * lost[worst]:.0f} % of the velocity of the joint "
+            f"{_owner(problem, worst)!r} within one step of {1e3 * step:.3g} ms: what is fitted answers for the steps too; "
+            f"give substeps={enough}, or a larger friction_speed",
+            StepWarning,
+            stacklevel=4,
+        )
+
+
+def share_lost(problem: Problem, point: Point) -> np.ndarray:
+    """Of each freedom, the part of its velocity that friction and damping take in one step, at their steepest.
+
+    For v' = v - h (d + f / v0) v / M, with the smallest inertia that the joint ever has: 1 / (M^-1)_ii at the starts.
+    """
+    from .. import native
+
+    model = problem.parameters.model(point.z)
+    joints, h = model.joints, problem.data.dt / problem.substeps
+    steep = np.asarray(joints.damping) + np.asarray(joints.friction) / np.asarray(joints.friction_speed)
+    own = model.topology.own_v
+    chosen = problem.data.q[:: max(1, len(problem.data) // 5), 0]
+    inertia = native.jit(mass_matrix)
+    inverse = np.max([np.diag(np.linalg.inv(np.asarray(inertia(model, q)))) for q in chosen], axis=0)
+    return h * steep[own] * inverse
+
+
+def _owner(problem: Problem, freedom: int) -> str:
+    model = problem.parameters.base.model
+    for name in model.joint_names:
+        v = model.v_of(name)
+        if v.start <= freedom < v.stop:
+            return name
+    return str(freedom)
