@@ -1,128 +1,186 @@
-"""The command `hybridsim`. Each subcommand is a function; its arguments and help are those of the function."""
+"""The command `hybridsim`. Each subcommand is a function of `hybridsim.commands`; its arguments and help are those of the
+function.
 
+Exit codes: 0 done; 2 wrong input, said in one sentence; 130 interrupted by Ctrl-C; 141 the reader of a pipe has gone; 1 a
+mistake of ours.
+"""
+
+import os
 import sys
 import warnings
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Literal
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from functools import partial, wraps
+from typing import Annotated, Any, Literal
 
 import tyro
 
+from .commands.bench import bench
+from .commands.compare import compare
+from .commands.demo import demo
+from .commands.experiment import experiment
+from .commands.fit import INTERRUPTED, fit
+from .commands.info import info
+from .commands.init import init
+from .commands.names import names
+from .commands.simulate import simulate
 
-def demo(seconds: float = 8.0, out: Path = Path("out/demo")) -> None:
-    """Let a two-link arm swing: energy drift and speed of the integrators, and a picture.
+WRONG_INPUT, MISTAKE, BROKEN_PIPE = 2, 1, 141
+DEBUG = "HYBRIDSIM_DEBUG"
+"""Set this environment variable to see where an error comes from."""
 
-    Args:
-        seconds: How long the arm swings.
-        out: Folder for the picture.
-    """
-    from .view.demo import run_demo
-
-    run_demo(seconds, out)
-
-
-def info(
-    file: Annotated[Path, tyro.conf.Positional],
-    free: bool = False,
-) -> None:
-    """Show the joints and links of a URDF or MJCF file with their numbers.
-
-    Args:
-        file: The robot's file.
-        free: Let the root link of a URDF float instead of fixing it to the world.
-    """
-    from .load import load
-    from .view.tables import show_model
-
-    show_model(load(file, base="free" if free else "fixed"), str(file))
+INSTALL = {
+    "bash": "hybridsim completion bash > ~/.local/share/bash-completion/completions/hybridsim",
+    "zsh": "hybridsim completion zsh > ~/.zfunc/_hybridsim, and fpath+=~/.zfunc before compinit in ~/.zshrc",
+    "fish": "hybridsim completion fish > ~/.config/fish/completions/hybridsim.fish",
+}
 
 
-def names(
-    file: Annotated[Path, tyro.conf.Positional],
-    free: bool = False,
-    springs: bool = False,
-    json: bool = False,
-) -> None:
-    """List the named variables of a robot's time step, where networks can be put and values recorded.
+def completion(shell: Annotated[Literal["bash", "zsh", "fish"], tyro.conf.Positional]) -> None:
+    """Print a script by which a shell completes this command.
 
     Args:
-        file: The robot's file, URDF or MJCF.
-        free: Let the root link of a URDF float instead of fixing it to the world.
-        springs: Contact by springs instead of impulses; it has other variables.
-        json: Print JSON, with all that each variable may depend on.
+        shell: The shell that reads the script.
     """
-    from .contact import Impulses, Springs
-    from .load import load
-    from .simulate import names
-    from .view.names import print_names, show_names
-
-    marks = names(load(file, base="free" if free else "fixed"), Springs() if springs else Impulses())
-    (print_names if json else show_names)(marks, str(file))
+    _say(f"to install: {INSTALL[shell]}")
+    _parse(["--tyro-write-completion", shell, "-"])
 
 
-def experiment(
-    name: Annotated[
-        Literal[
-            "discovery",
-            "friction",
-            "motor",
-            "energy",
-            "global-search",
-            "three-link",
-            "coverage",
-            "unidentifiable",
-            "dfki",
-            "pendulums",
-        ],
-        tyro.conf.Positional,
-    ],
-    out: Path = Path("out/experiments"),
-    quick: bool = False,
-) -> None:
-    """Repeat one of the papers' experiments, or of those that follow them: a table, and a figure.
-
-    Args:
-        name: discovery: Figure 10 of NeuralSim. friction: the same with springs and Coulomb friction. motor: a motor with
-            delay and saturation. energy: physical structures over a minute. global-search: Figure 4 of NeuralSim.
-            three-link: Figure 2 of Real2Sim. coverage: how often intervals hold the truth. unidentifiable: what angles
-            cannot tell. dfki, pendulums: real measurements, found by HYBRIDSIM_DATA.
-        out: Folder for the figure.
-        quick: A small part of it, in seconds, only to see that it runs.
-    """
-    from .view.all_experiments import EXPERIMENTS
-
-    out.mkdir(parents=True, exist_ok=True)
-    EXPERIMENTS[name](out, quick)
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "init": init,
+    "fit": fit,
+    "compare": compare,
+    "simulate": simulate,
+    "info": info,
+    "names": names,
+    "bench": bench,
+    "demo": demo,
+    "experiment": experiment,
+    "completion": completion,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, or 2 with one sentence on stderr where the input is wrong."""
-    import jax
+    """Run the command and return its exit code."""
+    try:
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+    except BrokenPipeError:
+        _drop_output()
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED)
+    except OSError as error:
+        _drop_output()
+        return _fail(_sentence(error), WRONG_INPUT)
+    except (ValueError, FloatingPointError) as error:
+        # Every error of ours that a better file or number would avoid is one of these.
+        return _fail(str(error), WRONG_INPUT)
+    except MemoryError:
+        return _fail("there is not enough memory for this", WRONG_INPUT)
+    except Exception as error:
+        return _fail(
+            f"this is a mistake of HybridSim, not yours ({type(error).__name__}: {error}); please report it with the "
+            f"command and its files, and with what {DEBUG}=1 shows",
+            MISTAKE,
+        )
 
-    from .data import DataError
-    from .model import ModelError
 
-    jax.config.update("jax_enable_x64", True)
+def _run(arguments: list[str]) -> int:
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn
-            tyro.extras.subcommand_cli_from_dict(
-                {"demo": demo, "info": info, "names": names, "experiment": experiment},
-                prog="hybridsim",
-                description="A differentiable simulator of articulated rigid bodies.",
-                args=arguments,
-            )
-    except (ModelError, DataError) as error:
-        return _fail(str(error))
-    except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    return 0
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _Warnings()
+            command = _parse(arguments)
+            if command.func not in (completion, _print_version):
+                _count_in_double_precision()
+            code = command() or 0
+    except SystemExit as stop:  # of the parser, which has said why
+        code = stop.code if isinstance(stop.code, int) else 0
+    sys.stdout.flush()
+    return code
 
 
-def _fail(problem: str) -> int:
-    print(f"hybridsim: {problem}", file=sys.stderr)
-    return 2
+def _parse(arguments: list[str]) -> partial[int | None]:
+    """What the arguments ask for, to be called. Wrong options, and --help, end in SystemExit."""
+    config = (tyro.conf.FlagCreatePairsOff, tyro.conf.HelptextFromCommentsOff)
+    first = arguments[0] if arguments else "--help"
+    if first in COMMANDS:
+        return tyro.cli(_later(COMMANDS[first]), prog=f"hybridsim {first}", args=arguments[1:], config=config)
+    if first == "--version":
+        return partial(_print_version)
+    if not first.startswith("-"):
+        close = get_close_matches(first, COMMANDS, 1) or ["--help"]
+        raise ValueError(f"there is no command {first!r}; try hybridsim {close[0]}; all are {', '.join(COMMANDS)}")
+    return tyro.extras.subcommand_cli_from_dict(
+        {name: _later(command) for name, command in COMMANDS.items()},
+        prog="hybridsim",
+        description="Calibrate simulated robots from logs. See also: hybridsim COMMAND --help, hybridsim --version",
+        args=arguments or ["--help"],
+        config=config,
+    )
 
 
-def _warn(message, *_, **__) -> None:
-    print(f"hybridsim: warning: {message}", file=sys.stderr)
+def _later(command: Callable[..., int | None]) -> Callable[..., partial[int | None]]:
+    """The same arguments, but only to be called with them: what is wrong then has nothing to do with parsing."""
+
+    @wraps(command)
+    def called_later(*args, **kwargs) -> partial[int | None]:
+        return partial(command, *args, **kwargs)
+
+    return called_later
+
+
+def _count_in_double_precision() -> None:
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+
+
+def _print_version() -> None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        sys.stdout.write(f"hybridsim {version('hybridsim')}\n")
+    except PackageNotFoundError:
+        sys.stdout.write("hybridsim, not installed\n")
+
+
+def _sentence(error: OSError) -> str:
+    """What the system says, about which file."""
+    if error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename else f"cannot read or write: {error.strerror}"
+
+
+def _fail(problem: str, code: int) -> int:
+    if os.environ.get(DEBUG):
+        import traceback
+
+        traceback.print_exc()
+    _say(" ".join(problem.split()))
+    return code
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"hybridsim: {sentence}\n")
+
+
+def _drop_output() -> None:
+    """Where stdout takes no more, forget the rest: Python would complain when it empties the buffer at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Warnings:
+    """Says each warning once."""
+
+    def __init__(self) -> None:
+        self.said: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_, **__) -> None:
+        text = " ".join(str(message).split())
+        if text not in self.said:
+            self.said.add(text)
+            _say(f"warning: {text}")

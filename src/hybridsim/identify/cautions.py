@@ -8,12 +8,14 @@ import numpy as np
 from ..data.log import DataWarning, Trajectory, quality
 from ..dynamics import mass_matrix
 from ..model import Model
-from ..simulate import ImplicitDamping
+from ..simulate import ImplicitDamping, RungeKutta4
 from .levenberg_marquardt import Point
 from .problem import Problem
 
 _LOST = 0.5
 """Part of a joint's velocity that friction and damping may take away within one step of the simulator."""
+_LOST_BY_RUNGE_KUTTA = 1.2
+"""The same for an integrator of fourth order, which follows such a decay to a percent."""
 _FEW = 10
 """Samples below which nothing is said of a log."""
 
@@ -41,9 +43,10 @@ def caution_steps(problem: Problem, point: Point) -> None:
         return
     lost = share_lost(problem, point)
     worst = int(np.argmax(lost))
-    if lost[worst] > _LOST:
+    most = _LOST_BY_RUNGE_KUTTA if isinstance(problem.integrator, RungeKutta4) else _LOST
+    if lost[worst] > most:
         step = problem.data.dt / problem.substeps
-        enough = int(np.ceil(problem.substeps * lost[worst] / (_LOST / 2)))
+        enough = int(np.ceil(problem.substeps * lost[worst] / (most / 2)))
         warnings.warn(
             f"friction and damping would take {100 * lost[worst]:.0f} % of the velocity of the joint "
             f"{_owner(problem, worst)!r} within one step of {1e3 * step:.3g} ms: what is fitted answers for the steps too; "

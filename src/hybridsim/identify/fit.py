@@ -2,7 +2,8 @@
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Literal
 
@@ -87,21 +88,43 @@ def fit(
     )
     caution_logs(logs, model)
     known = isinstance(compare, Mapping)
-    with shown(progress) as show:
+    found = solved(problem, solver, known, horizons, folder, resume, seed, progress)
+    return replace(found, model=replace(found.model, timestep=model.timestep))
+
+
+def solved(
+    problem: Problem,
+    solver: Solver,
+    known: bool = False,
+    horizons: Sequence[float] = (),
+    folder: str | os.PathLike | None = None,
+    resume: bool = False,
+    seed: int = 0,
+    progress: bool | Callable[[str, int, float], None] = False,
+    start: Point | None = None,
+) -> Fit:
+    """The fit of a problem that is prepared. `known`: whether its weights are those of noise of a known level; `progress`
+    may be a function that is told of stage, iteration and cost."""
+    with nullcontext(progress) if callable(progress) else shown(progress) as show:
         journal = Journal(folder, _fingerprint(problem, solver, horizons, seed), resume, show)
-        problem, point = _solve(problem, solver, horizons, journal, seed, known)
-    found = replace(problem.parameters.model(point.z), timestep=model.timestep)
-    return _result(problem, point, found, journal, known)
+        problem, point = _solve(problem, solver, horizons, journal, seed, known, start)
+    return _result(problem, point, problem.parameters.model(point.z), journal, known)
 
 
 def _solve(
-    problem: Problem, solver: Solver, horizons: Sequence[float], journal: Journal, seed: int, known: bool
+    problem: Problem,
+    solver: Solver,
+    horizons: Sequence[float],
+    journal: Journal,
+    seed: int,
+    known: bool,
+    start: Point | None,
 ) -> tuple[Problem, Point]:
     """Stage after stage: short windows first, and, where priors have to be weighed against noise of unknown level, again."""
     z, s = problem.zeros()
-    if problem.own and journal.stage is None:
+    if problem.own and journal.stage is None and start is None:
         s = best_starts(problem, z, iterations=5)
-    point = Point(z, s)
+    point = Point(z, s) if start is None else start
     stages = [f"horizon {h:g} s" for h in horizons] + ["fit"]
     weigh = not known and len(problem.parameters.prior()[0]) > 0
     stages += ["fit, noise known", "fit, noise known better"] if weigh else []

@@ -16,6 +16,18 @@ from .motion import Motion, Simulated, Window, window_of
 from .normal import Normal
 from .parameters import Parameters
 
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """More parameters than are searched: the rest stays as it is, and what was compiled for all serves any part of them."""
+
+    parameters: Parameters
+    index: np.ndarray
+    """Where in the whole those that are searched lie."""
+    z: np.ndarray
+    """Of all."""
+
+
 _CHUNK = 8e6
 """Numbers of derivatives that are held at once."""
 Residuals = dict[str, np.ndarray]
@@ -35,17 +47,32 @@ class Problem:
     jump: float | None = None
     """Multiple shooting: the standard deviation of the jump of a state from the end of a window to the start of the next;
     None: windows are not joined."""
+    whole: Whole | None = None
+    """Of which `parameters` are a part."""
 
     def __reduce__(self):
         """Compiled functions stay behind; the other process compiles its own, or finds them on disk."""
         given = self.parameters, self.data, self.integrator, self.contact, self.substeps, self.own_start, self.loss
-        return type(self), (*given, self.jump)
+        return type(self), (*given, self.jump, self.whole)
+
+    @property
+    def _all(self) -> Parameters:
+        """Those for which the code is compiled."""
+        return self.parameters if self.whole is None else self.whole.parameters
+
+    def part(self, parameters: Parameters, z: Float[np.ndarray, " size"]) -> "Problem":
+        """A search for some of the parameters only, which have the same names; the others stay at z."""
+        names = {name: i for i, name in enumerate(self.parameters.names)}
+        index = np.array([names[name] for name in parameters.names], dtype=int)
+        some = replace(self, parameters=parameters, whole=Whole(self.parameters, index, z))
+        some.__dict__["_compiled"] = self._compiled
+        return some
 
     @cached_property
     def _compiled(self) -> Compiled:
         data = self.data
         motion = Motion(
-            self.parameters.local,
+            self._all.local,
             data.dt,
             data.margin,
             data.control_kind,
@@ -55,7 +82,7 @@ class Problem:
             self.substeps,
             self.own_start,
         )
-        return compiled(motion, self.loss, self.parameters.columns is not None)
+        return compiled(motion, self.loss, self._all.columns is not None)
 
     @property
     def motion(self) -> Motion:
@@ -103,18 +130,24 @@ class Problem:
     @cached_property
     def _columns(self) -> np.ndarray | None:
         """Of each window, where in the vector its local parameters are; None where they are the same for all."""
-        if self.parameters.columns is None:
+        if self._all.columns is None:
             return None
-        return self.parameters.columns[[self.parameters.runs.index(run) for run in self.data.runs]]
+        return self._all.columns[[self._all.runs.index(run) for run in self.data.runs]]
 
     def _local(self, z: np.ndarray) -> np.ndarray:
         """Physical values as the windows see them: of all, or one row for each."""
         x = self.parameters.values(z)
+        if self.whole is not None:
+            own, x = x, self.whole.parameters.values(self.whole.z)
+            x[self.whole.index] = own
         return x if self._columns is None else x[self._columns]
 
     def _chain(self, z: np.ndarray) -> np.ndarray:
         """Slopes of local physical values by z: of all windows, or one matrix for each."""
         slopes = self.parameters.slopes(z)
+        if self.whole is not None:
+            own, slopes = slopes, np.zeros((self.whole.parameters.size, self.size))
+            slopes[self.whole.index] = own
         return slopes if self._columns is None else slopes[self._columns]
 
     def residuals(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Residuals:
@@ -123,11 +156,11 @@ class Problem:
 
     def differences(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> np.ndarray:
         """Positions that sensors would show of the simulated motion, minus those that they did show."""
-        shown = self.parameters.local.sensed(self._local(z), self.simulated(z, s).states)
+        shown = self._all.local.sensed(self._local(z), self.simulated(z, s).states)
         return shown["position"] - self.data.q
 
     def _differences(self, x: np.ndarray, data: Measured, made: Simulated) -> Residuals:
-        shown = self.parameters.local.sensed(x, made.states)
+        shown = self._all.local.sensed(x, made.states)
         found, begin = {}, 0
         for name, weight in data.weights.items():
             if name in shown:
@@ -271,7 +304,7 @@ class Problem:
         self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"], chosen: np.ndarray | None = None
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Cost and its slopes by reverse mode; of the chosen windows only, and then without jumps between them."""
-        if chosen is None and len(self._joints[0]):
+        if chosen is None and (len(self._joints[0]) or self.whole is not None):
             normal = self.normal(z, s)
             return normal.cost, normal.g, normal.h
         data = self.data if chosen is None else self.data[chosen]

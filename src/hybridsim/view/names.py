@@ -1,7 +1,7 @@
 """The named variables of a model's step, for people and for programs."""
 
-import json
 from collections.abc import Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..simulate import Mark
+from .tables import terminal
 
 WIDTH = 120
 """Columns of text, at most."""
@@ -20,8 +21,8 @@ EXPLANATION = (
 
 def show_names(marks: Sequence[Mark], title: str, console: Console | None = None) -> None:
     """Print a table of the variables in the order in which a step computes them."""
-    console = console or Console()
-    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    console = console or terminal(WIDTH)
+    console.width = min(console.width, WIDTH)
     console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
     console.print(names_table(marks))
     console.print(EXPLANATION, highlight=False)
@@ -53,12 +54,12 @@ def names_table(marks: Sequence[Mark]) -> Table:
     return table
 
 
-def print_names(marks: Sequence[Mark], title: str) -> None:
-    """Print the same as JSON, with the names that each may depend on."""
-    print(json.dumps({"model": title, "variables": [_record(i, mark) for i, mark in enumerate(marks)]}, indent=2))
+def names_record(marks: Sequence[Mark]) -> dict[str, Any]:
+    """The same for programs, with the names that each may depend on."""
+    return {"variables": [_record(i, mark) for i, mark in enumerate(marks)]}
 
 
-def _record(i: int, mark: Mark) -> dict:
+def _record(i: int, mark: Mark) -> dict[str, Any]:
     variable = mark.variable
     return {
         "name": mark.name,

@@ -1,4 +1,6 @@
-"""A model as tables in the terminal."""
+"""A model as tables in the terminal, and as a record for programs."""
+
+from typing import Any
 
 import numpy as np
 from rich import box
@@ -12,11 +14,23 @@ PLAIN_WIDTH = 140
 """Columns of text where the output is no terminal, such as a file."""
 
 
+class _Terminal(Console):
+    def on_broken_pipe(self) -> None:
+        """Rich would exit; the command knows better with which code."""
+        raise BrokenPipeError
+
+
+def terminal(plain_width: int = PLAIN_WIDTH) -> Console:
+    """Where results are printed; `plain_width` columns where it is a file or a pipe."""
+    console = _Terminal()
+    if not console.is_terminal:
+        console.width = plain_width
+    return console
+
+
 def show_model(model: Model, title: str, console: Console | None = None) -> None:
     """Print what a model consists of: sizes, joints, links, actuators."""
-    console = console or Console()
-    if not console.is_terminal:
-        console.width = max(console.width, PLAIN_WIDTH)
+    console = console or terminal()
     gravity = " ".join(f"{x:g}" for x in np.asarray(model.gravity))
     console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
     console.print(
@@ -29,17 +43,46 @@ def show_model(model: Model, title: str, console: Console | None = None) -> None
             console.print(table)
 
 
+def model_record(model: Model) -> dict[str, Any]:
+    """The same for programs: numbers as they are, in SI units; one list entry for each freedom of a joint."""
+    topology, joints, links, actuators = model.topology, model.joints, model.links, model.actuators
+    owners = dict(zip(topology.link_joints, topology.link_names, strict=True))
+    return {
+        "nq": model.nq,
+        "nv": model.nv,
+        "nu": model.nu,
+        "mass": float(np.sum(links.mass)),
+        "gravity": np.asarray(model.gravity).tolist(),
+        "timestep": float(model.timestep),
+        "networks": model.augmentation is not None,
+        "joints": [
+            {"name": name, "kind": topology.kinds[i].name, "parent": _parent(model, i), "child": owners.get(i)}
+            | {what: np.asarray(getattr(joints, what))[topology.v_slices[i]].tolist() for what in _FREEDOM_NUMBERS}
+            for i, name in enumerate(topology.joint_names)
+        ],
+        "links": [
+            {"name": name} | {what: np.asarray(getattr(links, what))[i].tolist() for what in ("mass", "com", "inertia")}
+            for i, name in enumerate(model.link_names)
+        ],
+        "actuators": [
+            {"name": name, "joint": model.joint_names[actuators.joints[i]]}
+            | {what: np.asarray(getattr(actuators, what))[i].tolist() for what in _ACTUATOR_NUMBERS}
+            for i, name in enumerate(actuators.names)
+        ],
+    }
+
+
 def joint_table(model: Model) -> Table:
     """One row a joint; where a joint's freedoms have different numbers, all are shown."""
     topology, joints = model.topology, model.joints
     owners = dict(zip(topology.link_joints, topology.link_names, strict=True))
     rows = []
     for i, (name, kind) in enumerate(zip(topology.joint_names, topology.kinds, strict=True)):
-        dofs, parent = topology.v_slices[i], topology.parents[i]
+        dofs = topology.v_slices[i]
         row = {
             "joint": name,
             "kind": kind.name,
-            "parent": "world" if parent < 0 else owners.get(parent, topology.joint_names[parent]),
+            "parent": _parent(model, i),
             "child": owners.get(i, ""),
             "q": _coordinates(model, i),
             "limits": _limits(np.asarray(joints.lower)[dofs], np.asarray(joints.upper)[dofs]),
@@ -49,6 +92,16 @@ def joint_table(model: Model) -> Table:
 
 
 _JOINT_NUMBERS = ("damping", "friction", "stiffness", "armature", "effort")
+_FREEDOM_NUMBERS = ("lower", "upper", *_JOINT_NUMBERS)
+_ACTUATOR_NUMBERS = ("gain", "bias", "gear", "command_range", "force_range")
+
+
+def _parent(model: Model, joint: int) -> str:
+    """The link that carries the joint; where there is none, the joint below it."""
+    topology = model.topology
+    parent = topology.parents[joint]
+    owners = dict(zip(topology.link_joints, topology.link_names, strict=True))
+    return "world" if parent < 0 else owners.get(parent, topology.joint_names[parent])
 
 
 def link_table(model: Model) -> Table:

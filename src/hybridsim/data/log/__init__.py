@@ -1,5 +1,6 @@
 """Logs of robots: read, repaired, resampled, smoothed, cut into windows, split by run, and judged before a fit."""
 
+from .choices import column_choices
 from .columns import ColumnMap
 from .delay import Delay, delayed, estimate_delay
 from .notes import DataWarning
@@ -19,6 +20,7 @@ __all__ = [
     "Quality",
     "Split",
     "Trajectory",
+    "column_choices",
     "delayed",
     "estimate_delay",
     "parts",

@@ -56,7 +56,7 @@ def read_log(
     """
     path = Path(path)
     notes = Notes()
-    table = _cut(_read(path, notes, header, topic, max_bytes), rows)
+    table = _cut(open_table(path, notes, header, topic, max_bytes), rows)
     names = _unique(table)
     given = dict(columns or {})
     kept = {name: (cols,) if isinstance(cols, str) else tuple(cols) for name, cols in (values or {}).items()}
@@ -71,7 +71,8 @@ def read_log(
     return trajectory
 
 
-def _read(path: Path, notes: Notes, header, topic, max_bytes: int) -> Table:
+def open_table(path: Path, notes: Notes, header=None, topic=None, max_bytes: int = 2**31) -> Table:
+    """A file as it is, before anything is chosen or repaired."""
     if not path.is_file():
         raise DataError(f"there is no file {path}; give the path of a log")
     size = path.stat().st_size

@@ -1,0 +1,229 @@
+"""What a run is to do: fit.toml, read and checked."""
+
+import tomllib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..data import DataError
+from ..identify import Free
+from ..model.checks import POSITIVE
+from .menu import EFFECTS
+
+Number = (int, float)
+_KEYS: dict[str, dict[str, Any]] = {
+    "model": {"file": str, "base": str},
+    "logs": {
+        "training": list,
+        "held_out": list,
+        "held_out_part": Number,
+        "columns": dict,
+        "units": dict,
+        "controls": str,
+    },
+    "fit": {
+        "free": list,
+        "window": Number,
+        "dt": Number,
+        "substeps": int,
+        "integrator": str,
+        "friction_speed": Number,
+        "iterations": int,
+    },
+    "discover": {"effects": list, "least": Number, "longest_delay": Number},
+    "network": {"train": bool, "hidden": list, "weight_spread": Number},
+    "validate": {"start": (str, *Number)},
+}
+_FREE = {
+    "path": str, "lower": Number, "upper": Number, "prior": list, "start": Number, "scale": str, "tied": bool,
+    "per_run": bool,
+}  # fmt: skip
+_CHOICES = {
+    ("model", "base"): ("fixed", "free"),
+    ("logs", "controls"): ("command", "force"),
+    ("fit", "integrator"): ("auto", "rk4", "euler", "implicit"),
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """fit.toml. Paths are as the file gives them, from the folder in which it lies."""
+
+    folder: Path
+    model_file: Path
+    training: tuple[Path, ...]
+    held_out: tuple[Path, ...] = ()
+    held_out_part: float = 0.0
+    """Of one recording: the end of it that no fit sees."""
+    base: Literal["fixed", "free"] = "fixed"
+    columns: tuple[tuple[str, str | float | None], ...] = ()
+    units: tuple[tuple[str, str], ...] = ()
+    controls: Literal["command", "force"] | None = None
+    free: tuple[Free, ...] = ()
+    window: float = 1.0
+    dt: float | None = None
+    substeps: int | None = None
+    integrator: Literal["auto", "rk4", "euler", "implicit"] = "auto"
+    friction_speed: float | None = 0.05
+    iterations: int = 60
+    effects: tuple[str, ...] = tuple(EFFECTS)
+    """Words of the menu."""
+    least: float = 0.05
+    longest_delay: float = 0.05
+    network: bool = True
+    hidden: tuple[int, ...] = (6,)
+    weight_spread: float = 1.0
+    start: float | Literal["measured"] = 0.1
+    """How much of a window may be used to find where it starts [s]."""
+    text: str = ""
+    """Of the file itself."""
+
+
+def read_config(path: Path) -> Config:
+    """A fit.toml; what is wrong in it is an error that says where."""
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"there is no file {path}; `hybridsim init MODEL LOGS` writes one")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as problem:
+        raise DataError(f"{path} is not text in UTF-8 ({problem.reason} at byte {problem.start})") from problem
+    return config_of(text, path.parent, str(path))
+
+
+def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
+    """The same from its text; paths in it are taken from the folder."""
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise DataError(f"{name} is not valid TOML: {problem}") from problem
+    _check(name, given)
+    model, logs, fit = given["model"], given["logs"], given.get("fit", {})
+    discover, network = given.get("discover", {}), given.get("network", {})
+    training = _paths(name, "logs.training", logs.get("training", []), folder)
+    if not training:
+        raise DataError(f"{name}: logs.training names no file; give at least one log")
+    held_out = _paths(name, "logs.held_out", logs.get("held_out", []), folder)
+    both = sorted({str(p) for p in training} & {str(p) for p in held_out})
+    if both:
+        raise DataError(f"{name}: {both[0]} is in logs.training and in logs.held_out; a run can only be one of them")
+    free = tuple(_free(name, entry) for entry in fit.get("free", []))
+    if not free:
+        raise DataError(f'{name}: fit.free is empty, so nothing can be fitted; give paths such as "link/*/mass"')
+    known = {
+        "window": 1.0,
+        "dt": None,
+        "substeps": None,
+        "integrator": "auto",
+        "friction_speed": 0.05,
+        "iterations": 60,
+    }
+    options = {key: fit.get(key, default) for key, default in known.items()}
+    for key in ("window", "dt", "friction_speed"):
+        if options[key] is not None:
+            POSITIVE.check(f"{name}: fit.{key}", options[key], DataError)
+    start = given.get("validate", {}).get("start", 0.1)
+    if isinstance(start, str) and start != "measured":
+        raise DataError(f'{name}: validate.start is {start!r}; it must be a time in seconds, or "measured"')
+    part = float(logs.get("held_out_part", 0.0))
+    if not 0 <= part < 0.9:
+        raise DataError(f"{name}: logs.held_out_part is {part}; it must lie between 0 and 0.9")
+    return Config(
+        folder,
+        _path(model["file"], folder),
+        training,
+        held_out,
+        part,
+        model.get("base", "fixed"),
+        tuple((key, _column(value)) for key, value in logs.get("columns", {}).items()),
+        tuple(logs.get("units", {}).items()),
+        logs.get("controls"),
+        free,
+        **options,
+        effects=tuple(_effects(name, discover.get("effects", list(EFFECTS)))),
+        least=float(discover.get("least", 0.05)),
+        longest_delay=float(discover.get("longest_delay", 0.05)),
+        network=network.get("train", True),
+        hidden=tuple(int(n) for n in network.get("hidden", (6,))),
+        weight_spread=float(network.get("weight_spread", 1.0)),
+        start="measured" if isinstance(start, str) else float(start),
+        text=text,
+    )
+
+
+def _check(name: str, given: dict[str, Any]) -> None:
+    for section, values in given.items():
+        _known(name, "section", section, _KEYS)
+        if not isinstance(values, dict):
+            raise DataError(f"{name}: {section} must be a section, [{section}]")
+        for key, value in values.items():
+            _known(name, f"key in [{section}]", key, _KEYS[section])
+            _kind(f"{name}: {section}.{key}", value, _KEYS[section][key])
+            if (section, key) in _CHOICES and value not in _CHOICES[section, key]:
+                allowed = " or ".join(map(repr, _CHOICES[section, key]))
+                raise DataError(f"{name}: {section}.{key} is {value!r}; it must be {allowed}")
+    for section, key in (("model", "file"), ("logs", "training")):
+        if key not in given.get(section, {}):
+            raise DataError(f"{name} has no {key} in [{section}]; `hybridsim init MODEL LOGS` writes a whole one")
+
+
+def _known(name: str, what: str, key: str, known: Any) -> None:
+    if key not in known:
+        close = get_close_matches(key, known, 1, 0.5)
+        hint = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"
+        raise DataError(f"{name}: there is no {what} called {key!r}; {hint}")
+
+
+def _kind(what: str, value: Any, kind: Any) -> None:
+    wrong_bool = isinstance(value, bool) and kind is not bool
+    if wrong_bool or not isinstance(value, kind):
+        words = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
+        wanted = words.get(kind, "a number" if kind is Number else "a number or a text")
+        raise DataError(f"{what} is {value!r}; it must be {wanted}")
+    if isinstance(value, float) and not np.isfinite(value):
+        raise DataError(f"{what} is {value}; it must be finite")
+
+
+def _free(name: str, entry: Any) -> Free:
+    if isinstance(entry, str):
+        return Free(entry)
+    if not isinstance(entry, dict) or "path" not in entry:
+        raise DataError(f'{name}: fit.free has {entry!r}; give a path in quotes, or {{ path = "link/arm/mass", ... }}')
+    for key, value in entry.items():
+        _known(name, "key of a free number", key, _FREE)
+        _kind(f"{name}: {key} of {entry['path']}", value, _FREE[key])
+    options: dict[str, Any] = {k: v for k, v in entry.items() if k != "path"}
+    if "prior" in options:
+        if len(options["prior"]) != 2:
+            raise DataError(f"{name}: prior of {entry['path']} is {options['prior']}; give [mean, standard deviation]")
+        options["prior"] = (float(options["prior"][0]), float(options["prior"][1]))
+    try:
+        numbers = {k: float(options.pop(k)) for k in ("lower", "upper", "start") if k in options}
+        return Free(entry["path"], **numbers, **options)
+    except ValueError as problem:
+        raise DataError(f"{name}: {problem}") from problem
+
+
+def _effects(name: str, words: list[Any]) -> list[str]:
+    for word in words:
+        _known(name, "effect", str(word), EFFECTS)
+    return [str(word) for word in words]
+
+
+def _column(value: Any) -> str | float | None:
+    """ "none" stands for what was not measured: TOML has no word for it."""
+    return None if value == "none" else value if isinstance(value, str) else float(value)
+
+
+def _path(given: str, folder: Path) -> Path:
+    path = Path(given).expanduser()
+    return path if path.is_absolute() else folder / path
+
+
+def _paths(name: str, what: str, given: list[Any], folder: Path) -> tuple[Path, ...]:
+    for entry in given:
+        _kind(f"{name}: an entry of {what}", entry, str)
+    return tuple(_path(entry, folder) for entry in given)

@@ -1,0 +1,207 @@
+"""Which effects of the menu do the data ask for? One after another, judged on runs that were left out.
+
+Around the present best fit the residuals are nearly linear in everything that is free or could be, so what an effect would
+explain is linear algebra: for each part of the data that is left out, the step that the others ask for is taken, and its
+error on that part is what counts. The best effect is taken in, everything that is free is fitted anew by the true motion,
+and again. An effect that only fits noise explains nothing of what was left out, and ends it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from ..identify import Problem
+from ..identify.levenberg_marquardt import Point, search
+from .menu import Entry
+from .result import Candidate
+
+_RIDGE = 1e-6
+"""Of the diagonal: what is hardly determined takes no long steps."""
+_SAME_KIND = 0.1
+"""The same effect at other joints is taken in with the best, if it explains this part of what the best one does."""
+_TRIFLE = 3e-3
+"""Part of the first error below which an effect is not worth a word."""
+_AS_GOOD = 0.9
+"""Part of the best one's gain for which a simpler effect is preferred."""
+_ITERATIONS = 8
+
+
+@dataclass(frozen=True)
+class Discovered:
+    chosen: tuple[Entry, ...]
+    """In the order in which they were taken in."""
+    candidates: tuple[Candidate, ...]
+    point: Point
+    """Of the whole problem, with all that was chosen free."""
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Normal equations of one part of the data, starts of windows eliminated: its squared error is c + 2 b.d + d.A d."""
+
+    A: Float[np.ndarray, "size size"]
+    b: Float[np.ndarray, " size"]
+    c: float
+    own: np.ndarray
+    """Numbers that belong to this part alone, such as the zero of its encoders: they are found in it, not predicted."""
+
+
+def discover_effects(
+    problem: Problem,
+    point: Point,
+    free: Sequence[int],
+    menu: Sequence[Entry],
+    places: dict[Entry, tuple[int, ...]],
+    least: float = 0.05,
+    most: int = 12,
+    seen: Callable[[str], None] = lambda words: None,
+) -> Discovered:
+    """`free`: numbers of the problem that are fitted anyway; `places`: those of each entry. An effect has to explain at least
+    the part `least` of the squared error that is left, on data that were left out."""
+    chosen: list[Entry] = []
+    gains: dict[Entry, tuple[float, int]] = {}
+    first: float | None = None
+    held_back: set[Entry] = set()
+    left: dict[Entry, float] = {}
+    while len(chosen) < most:
+        folds = _folds(problem, point)
+        now = _columns(free, chosen, places)
+        before = _left_out(folds, now, problem, point)
+        first = before if first is None else first
+        left = {e: before - _left_out(folds, _columns(free, [*chosen, e], places), problem, point) for e in menu
+                if e not in chosen and e not in held_back and _may(e, chosen, menu)}  # fmt: skip
+        if not left:
+            break
+        best = _simplest(left)
+        if left[best] < max(least * before, _TRIFLE * first):
+            break
+        taken = [e for e in left if e.effect == best.effect
+                 and left[e] > max(_SAME_KIND * left[best], 0.2 * least * before)]  # fmt: skip
+        trial = _fitted(problem, point, _columns(free, [*chosen, *taken], places))
+        if not trial.cost < point.cost * (1 - 0.3 * least):
+            # What looked good to first order is not: do not ask again.
+            held_back.update(taken)
+            continue
+        for e in sorted(taken, key=lambda e: -left[e]):
+            gains[e] = (max(left[e], 0.0) / first, len(chosen))
+            chosen.append(e)
+        point = trial
+        seen(f"{best.effect} at {', '.join(e.where for e in taken)}" if best.where else best.effect)
+    chosen, point = _without_idle(problem, point, free, chosen, places, least)
+    candidates = [Candidate(e.effect, e.where, float(gains[e][0]), True, gains[e][1]) for e in chosen]
+    rest = sorted((e for e in menu if e not in chosen), key=lambda e: -left.get(e, 0.0))
+    scale = first or 1.0
+    candidates += [Candidate(e.effect, e.where, float(max(left.get(e, 0.0), 0.0) / scale), False) for e in rest]
+    return Discovered(tuple(chosen), tuple(candidates), point)
+
+
+def _without_idle(problem, point, free, chosen, places, least) -> tuple[list[Entry], Point]:
+    """What was taken in early and is hardly needed any more, beside what came later, is left out again; the least first."""
+    chosen = list(chosen)
+    while len(chosen) > 1:
+        folds = _folds(problem, point)
+        now = _left_out(folds, _columns(free, chosen, places), problem, point)
+        loss = {}
+        for e in chosen:
+            others = _columns(free, [x for x in chosen if x is not e], places)
+            back = np.zeros(problem.size)
+            own = np.setdiff1d(places[e], others)
+            back[own] = -point.z[own]
+            loss[e] = _left_out(folds, others, problem, point, back) - now
+        idle = min(loss, key=lambda e: loss[e])
+        if loss[idle] > least * now:
+            break
+        chosen.remove(idle)
+        z = point.z.copy()
+        z[np.setdiff1d(places[idle], _columns(free, chosen, places))] = 0.0
+        point = _fitted(problem, Point(z, point.s), _columns(free, chosen, places))
+    return chosen, point
+
+
+def _may(entry: Entry, chosen: Sequence[Entry], menu: Sequence[Entry]) -> bool:
+    """Whether the simpler effect that comes before it has been taken in, or was never on the menu."""
+    before = [e for e in menu if e.effect == entry.after and e.where == entry.where]
+    return not before or before[0] in chosen
+
+
+def _simplest(left: dict[Entry, float]) -> Entry:
+    """Of those that explain nearly as much as the best one, a law of the engine before a new force, and then the one with
+    the fewest numbers."""
+    most = max(left.values())
+    near = [e for e in left if left[e] >= _AS_GOOD * most]
+    return min(near, key=lambda e: (not e.law, len(e.weights), -left[e]))
+
+
+def _columns(free: Sequence[int], entries: Sequence[Entry], places: dict[Entry, tuple[int, ...]]) -> np.ndarray:
+    return np.unique([*free, *(i for e in entries for i in places[e])]).astype(int)
+
+
+def _fitted(problem: Problem, point: Point, columns: np.ndarray) -> Point:
+    held = tuple(int(i) for i in np.setdiff1d(np.arange(problem.size), columns))
+    return search(problem, Point(point.z, point.s), _ITERATIONS, 1e-3, held=held)
+
+
+def _folds(problem: Problem, point: Point, few: int = 3, blocks: int = 4) -> list[_Fold]:
+    """One for each run; where runs are few, blocks of windows that follow each other."""
+    runs = list(dict.fromkeys(problem.data.runs))
+    labels = np.array([runs.index(run) for run in problem.data.runs])
+    if len(runs) < few:
+        labels = np.minimum(np.arange(len(labels)) * blocks // max(len(labels), 1), blocks - 1)
+    n, count = problem.size, int(labels.max()) + 1
+    A, b, c = np.zeros((count, n, n)), np.zeros((count, n)), np.zeros(count)
+    for part, r, J, K, _ in problem.rows(point.z, point.s):
+        if problem.own:
+            # What a better start of the window could explain is nobody else's.
+            scaled = K / np.maximum(np.linalg.norm(K, axis=1, keepdims=True), 1e-300)
+            Q = np.linalg.qr(scaled)[0]
+            J = J - Q @ (Q.transpose(0, 2, 1) @ J)
+            r = r - (Q @ (Q.transpose(0, 2, 1) @ r[..., None]))[..., 0]
+        for w, k in enumerate(labels[part]):
+            A[k] += J[w].T @ J[w]
+            b[k] += J[w].T @ r[w]
+            c[k] += r[w] @ r[w]
+    own = [np.flatnonzero((np.abs(np.diagonal(A[k])) > 0) & (sum(np.abs(np.diagonal(A[j])) for j in range(count) if j != k) == 0))
+           for k in range(count)]  # fmt: skip
+    return [_Fold(A[k], b[k], float(c[k]), own[k]) for k in range(count)]
+
+
+def _left_out(
+    folds: list[_Fold], columns: np.ndarray, problem: Problem, point: Point, given: np.ndarray | None = None
+) -> float:
+    """Squared error on what is left out, summed over the folds, after the step that the others ask for. `given`: a step
+    of other numbers that is taken anyway."""
+    given = np.zeros(problem.size) if given is None else given
+    lower, upper = problem.bounds()
+    A_all, b_all = sum(f.A for f in folds), sum(f.b for f in folds)
+    total = 0.0
+    for fold in folds:
+        A, b = A_all - fold.A, b_all - fold.b
+        shared = np.setdiff1d(columns, fold.own)
+        d = given.copy()
+        d[shared] = _step(A, b + A @ given, shared, lower - point.z, upper - point.z)
+        mine = np.intersect1d(columns, fold.own)
+        if len(mine):
+            d[mine] = _step(fold.A, fold.b + fold.A @ d, mine, lower - point.z, upper - point.z)
+        total += max(float(fold.c + 2 * fold.b @ d + d @ fold.A @ d), 0.0)
+    return total
+
+
+def _step(A: np.ndarray, b: np.ndarray, columns: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The step to the least squared error within bounds: numbers that would leave them stay at them."""
+    d, free = np.zeros(len(b)), np.array(columns)
+    for _ in range(len(columns) + 1):
+        if not len(free):
+            break
+        sub = A[np.ix_(free, free)]
+        rest = np.setdiff1d(columns, free)
+        diagonal = np.diagonal(sub)
+        floor = _RIDGE * np.maximum(diagonal, 1e-3 * diagonal.max(initial=1e-300)) + 1e-300
+        d[free] = -np.linalg.solve(sub + np.diag(floor), b[free] + A[np.ix_(free, rest)] @ d[rest])
+        out = (d[free] < lower[free]) | (d[free] > upper[free])
+        if not out.any():
+            break
+        d[free[out]] = np.clip(d[free[out]], lower[free[out]], upper[free[out]])
+        free = free[~out]
+    return d[columns]

@@ -1,0 +1,318 @@
+"""The main job: from logs to a calibrated model, and to what it lacked."""
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..data.log import Quality, quality
+from ..identify import Fit, Free, LevenbergMarquardt, Parameters, Problem, prepare
+from ..identify.blas import one_thread
+from ..identify.fit import solved
+from ..identify.levenberg_marquardt import Point
+from ..model import Model
+from .config import Config
+from .discovery import Discovered, discover_effects
+from .judge import judged, windows_of
+from .library import with_library
+from .load import Bench, bench_of
+from .menu import EFFECTS, FRICTION, Entry, entries
+from .networks import needs_friction, network_for
+from .result import Calibration, Candidate, Curve, Finding, Stage
+from .shapes import curves_of
+from .words import finding_words
+
+TITLES = {
+    "original": "as in the file",
+    "calibrated": "numbers fitted",
+    "explained": "with what was found, as laws",
+    "hybrid": "with a network for what was found",
+}
+PARTS = (
+    "reading model and logs",
+    "looking at the data",
+    "compiling all that may be missing",
+    "fitting the numbers that are free",
+    "asking what is missing",
+    "fitting the laws that were found",
+    "training the network",
+    "drawing what was learned",
+)
+"""Of the work, as `say` is told of them."""
+_APART = 2
+"""Windows overlap by half; fits and pictures take every second."""
+_TOLERANCE, _ROUGH, _FEW = 1e-5, 1e-3, 25
+
+
+class StoppedError(Exception):
+    """Ctrl-C: what there is until now is kept."""
+
+
+@dataclass
+class _Work:
+    """What the stages share, and what they have left so far."""
+
+    config: Config
+    bench: Bench
+    folder: Path
+    resume: bool
+    say: Callable[[str], None]
+    qualities: dict[str, Quality] = field(default_factory=dict)
+    stages: list[Stage] = field(default_factory=list)
+    candidates: tuple[Candidate, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def training(self) -> tuple[str, ...]:
+        return tuple(log.run for log in self.bench.training)
+
+    @property
+    def judging(self) -> tuple[str, ...]:
+        """Runs by which models are judged: those held out, else those of the fit."""
+        return tuple(log.run for log in self.bench.held_out) or self.training
+
+    @contextmanager
+    def part(self, words: str) -> Iterator[None]:
+        self.say(words)
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[words] = time.perf_counter() - began
+
+    def problem(self, model: Model, free: Sequence[Free], noise: float | None = None) -> Problem:
+        """Of all runs, windows overlapping by half."""
+        bench, config = self.bench, self.config
+        return prepare(
+            model,
+            [*bench.training, *bench.held_out],
+            free,
+            window=config.window,
+            stride=config.window / _APART,
+            dt=bench.dt,
+            substeps=bench.substeps,
+            compare="position" if noise is None else {"position": noise},
+            integrator=bench.integrator,
+            contact=bench.contact,
+        )
+
+    def fit(self, name: str, problem: Problem, known: bool = False, start: Point | None = None) -> Fit:
+        """Of the training windows; can be interrupted and resumed. Weights need not be as exact as physical numbers."""
+        most = self.config.iterations
+        solver = LevenbergMarquardt(min(most, _FEW), _ROUGH) if known else LevenbergMarquardt(most, _TOLERANCE)
+        folder = self.folder / "progress" / name
+
+        def told(stage: str, iteration: int, cost: float) -> None:
+            self.say(f"iteration {iteration}")
+
+        return solved(problem, solver, known, folder=folder, resume=self.resume, progress=told, start=start)
+
+    def add(self, name: str, model: Model, fit: Fit | None, problem: Problem, z: np.ndarray) -> None:
+        """A stage: judged on what it has seen and on what it has not."""
+        begin = 0.0 if self.config.start == "measured" else float(self.config.start)
+        seen, _ = judged(windows_of(problem, self.training), z, begin, _APART)
+        held_out, prediction = judged(windows_of(problem, self.judging), z, begin, _APART)
+        title, apparatus = TITLES[name], None if fit is None else fit.apparatus
+        self.stages.append(Stage(name, title, model, apparatus, fit, seen, held_out, prediction))
+        if fit is not None:
+            fit.save(self.folder / "fits" / name)
+            if fit.done == "stopped":
+                raise StoppedError
+
+
+@one_thread
+def work_through(config: Config, folder: Path, resume: bool, say: Callable[[str], None]) -> Calibration:
+    """All stages. `say` is told of every part of the work, and of what happens in it."""
+    (folder / "progress").mkdir(parents=True, exist_ok=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        say(PARTS[0])
+        began = time.perf_counter()
+        work = _Work(config, bench_of(config), folder, resume, say)
+        work.seconds[PARTS[0]] = time.perf_counter() - began
+        stopped = False
+        try:
+            _run(work)
+        except (StoppedError, KeyboardInterrupt):
+            if not work.stages:
+                raise KeyboardInterrupt from None
+            stopped = True
+    told = tuple(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)))
+    return Calibration(
+        config.model_file.stem,
+        config.model_file,
+        work.bench.training,
+        work.bench.held_out,
+        work.qualities,
+        tuple(work.stages),
+        work.candidates,
+        work.findings,
+        work.curves,
+        told,
+        config.window,
+        work.seconds,
+        stopped,
+    )
+
+
+def _run(work: _Work) -> None:
+    config, bench = work.config, work.bench
+    with work.part(PARTS[1]):
+        work.qualities = {log.run: quality(log, bench.model) for log in (*bench.training, *bench.held_out)}
+    with work.part(PARTS[2]):
+        problem, menu, places, base = _menu_problem(work)
+        training = windows_of(problem, work.training, _APART)
+        work.add("original", bench.original, None, problem, problem.zeros()[0])
+    with work.part(PARTS[3]):
+        part = _part(work, training, base)
+        found = work.fit("calibrated", part)
+        z = _whole(problem, part, found)
+        work.add("calibrated", _bare(found.model), _without_library(found), problem, z)
+    with work.part(PARTS[4]):
+        start = Point(z, _point(found).s, cost=found.cost)
+        places_of_base = [problem.parameters.names.index(name) for name in part.parameters.names]
+        discovered = _discover(work, training, start, places_of_base, menu, places)
+        work.candidates = discovered.candidates
+    if not discovered.chosen:
+        return
+    with work.part(PARTS[5]):
+        shaped = needs_friction(discovered.chosen)
+        laws = [
+            f for e in menu if e in discovered.chosen or (e.effect == FRICTION and e.where in shaped) for f in e.free
+        ]
+        part = _part(work, training, [*base, *laws])
+        index = [problem.parameters.names.index(name) for name in part.parameters.names]
+        found = work.fit("explained", part, start=Point(discovered.point.z[index], discovered.point.s))
+        z = _whole(problem, part, found)
+        work.findings = _findings(discovered, found, {})
+        work.add("explained", _bare(found.model), _without_library(found), problem, z)
+    if config.network:
+        _hybrid(work, discovered.chosen, [*base, *laws], _without_library(found))
+        work.findings = _findings(discovered, found, {c.joint: c.words for c in work.curves})
+
+
+def _menu_problem(work: _Work) -> tuple[Problem, list[Entry], dict[Entry, tuple[int, ...]], list[Free]]:
+    """One problem in which everything is free that any stage may want; each then takes its part of it."""
+    config, bench = work.config, work.bench
+    base = list(config.free)
+    library_model, library = with_library(bench.model, bench.training, bench.contact)
+    taken = frozenset(Parameters(bench.model, base, _controls(bench), None, work.training).names)
+    effects = [EFFECTS[word] for word in config.effects]
+    menu = entries(bench.model, bench.training, library, effects, config.longest_delay, taken)
+    laws = [f for e in menu for f in e.free]
+    extra = [Free("network")] if library else []
+    problem = work.problem(library_model, [*base, *laws, *extra])
+    names = problem.parameters.names
+    first = names.index("network[0]") if extra else 0
+    places = {
+        e: tuple(
+            i for i, name in enumerate(names) for f in e.free if name == f.pattern or name.startswith(f"{f.pattern} [")
+        )
+        + tuple(first + k for k in e.weights)
+        for e in menu
+    }
+    return problem, menu, places, base
+
+
+def _controls(bench: Bench) -> int:
+    controls = bench.training[0].controls
+    return 0 if controls is None else controls.shape[1]
+
+
+def _part(work: _Work, problem: Problem, free: Sequence[Free]) -> Problem:
+    """Zeros of encoders of runs that no fit sees are not in it, and stay zero."""
+    own = Parameters(problem.parameters.base.model, free, _controls(work.bench), None, work.training)
+    return problem.part(own, problem.zeros()[0])
+
+
+def _point(fit: Fit) -> Point:
+    if fit.point is None:
+        raise ValueError("this fit was loaded; its point is not known")
+    return fit.point
+
+
+def _whole(problem: Problem, part: Problem, fit: Fit) -> np.ndarray:
+    """All numbers of the menu, with those of a fit in their places."""
+    z = problem.zeros()[0]
+    z[[problem.parameters.names.index(name) for name in part.parameters.names]] = _point(fit).z
+    return z
+
+
+def _bare(model: Model) -> Model:
+    """Without the menu's library."""
+    return replace(model, augmentation=None)
+
+
+def _without_library(fit: Fit) -> Fit:
+    return replace(fit, model=_bare(fit.model))
+
+
+def _discover(work, problem, start, base, menu, places) -> Discovered:
+    """What was found is kept, so that a resumed run does not ask again."""
+    file = work.folder / "progress" / "discovery.json"
+    if work.resume and file.exists():
+        kept = json.loads(file.read_text())
+        by_name = {(e.effect, e.where): e for e in menu}
+        chosen = tuple(by_name[effect, where] for effect, where in kept["chosen"])
+        point = Point(np.array(kept["z"]), np.array(kept["s"]).reshape(start.s.shape))
+        return Discovered(chosen, tuple(Candidate(**c) for c in kept["candidates"]), point)
+    found = discover_effects(
+        problem, start, base, menu, places, work.config.least, seen=lambda w: work.say(f"found {w}")
+    )
+    text = {
+        "chosen": [(e.effect, e.where) for e in found.chosen],
+        "candidates": [vars(c) for c in found.candidates],
+        "z": found.point.z.tolist(),
+        "s": found.point.s.ravel().tolist(),
+    }
+    file.write_text(json.dumps(text))
+    return found
+
+
+def _findings(discovered: Discovered, fit: Fit, shapes: dict[str, str]) -> tuple[Finding, ...]:
+    gains = {(c.effect, c.where): c.gain for c in discovered.candidates}
+    return tuple(
+        Finding(
+            e.effect,
+            e.where,
+            gains[e.effect, e.where],
+            finding_words(e, fit, shapes.get(e.where, "") if e.effect == FRICTION else ""),
+        )
+        for e in discovered.chosen
+    )
+
+
+def _hybrid(work: _Work, chosen: Sequence[Entry], free: Sequence[Free], explained: Fit) -> None:
+    config, bench = work.config, work.bench
+    with work.part(PARTS[6]):
+        hybrid = network_for(explained.model, chosen, bench.training, config.hidden, bench.contact)
+        if hybrid is None:
+            return
+        shaped = {f"joint/{joint}/friction" for joint in needs_friction(chosen)}
+        known = {e.name: e.value for e in explained.parameters}
+        # The network is a factor of the friction's constant, so that one stays where it is.
+        own = [replace(f, start=known.get(str(f.pattern), f.start)) for f in free if f.pattern not in shaped]
+        noise = max(explained.noise, 1e-12) * _redundancy(explained)
+        everything = [*own, Free("network", prior=(0.0, config.weight_spread))]
+        problem = work.problem(hybrid, everything, noise)
+        part = _part(work, windows_of(problem, work.training, _APART), everything)
+        found = work.fit("hybrid", part, known=True)
+        work.add("hybrid", found.model, found, problem, _whole(problem, part, found))
+    with work.part(PARTS[7]):
+        work.curves = curves_of(found.model, explained.model, chosen, bench.training)
+
+
+def _redundancy(fit: Fit) -> float:
+    """By how much errors that go on from one sample to the next say less than so many independent ones: a factor of the
+    noise, for which a window counts as no fewer than a few observations."""
+    r = np.nan_to_num(fit.errors.differences)
+    c = float(np.sum(r[:, 1:] * r[:, :-1]) / max(np.sum(r[:, :-1] ** 2), 1e-300))
+    most = r.shape[1] / 4
+    return float(np.sqrt(np.clip((1 + c) / max(1 - c, 1e-9), 1.0, most)))

@@ -1,0 +1,41 @@
+"""How well a model predicts: its errors and its motion on windows of measured runs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..identify import Errors, Problem
+from ..identify.errors import errors_of
+from ..identify.places import position_names
+from ..identify.starts import best_starts
+from .result import Prediction
+
+
+def windows_of(problem: Problem, runs: Sequence[str], apart: int = 1) -> Problem:
+    """The problem of some runs only, of each every so many-th window."""
+    own = np.array(problem.data.runs)
+    chosen = [i for run in runs for i in np.flatnonzero(own == run)[::apart]]
+    return problem.with_data(problem.data[np.array(chosen, dtype=int)])
+
+
+def judged(problem: Problem, z: np.ndarray, begin: float, apart: int) -> tuple[Errors, Prediction]:
+    """Of all windows of a problem, each started by its first `begin` seconds (0: as measured); the motion of those that
+    do not overlap."""
+    data, s = problem.data, problem.zeros()[1]
+    if begin > 0:
+        short = problem.with_data(data.shortened(max(2, round(begin / data.dt))))
+        s = best_starts(short, z, iterations=10, tolerance=1e-4)
+    errors = errors_of(problem, z, s)
+    own = np.array(errors.runs)
+    chosen = np.array([i for run in dict.fromkeys(errors.runs) for i in np.flatnonzero(own == run)[::apart]], dtype=int)
+    measured = np.where(np.isnan(errors.differences[chosen]), np.nan, data.q[chosen])
+    times = np.asarray(data.time)[chosen, None] + data.dt * np.arange(data.q.shape[1])
+    prediction = Prediction(
+        tuple(own[chosen]),
+        position_names(problem.motion.model),
+        times,
+        measured,
+        measured + errors.differences[chosen],
+        begin,
+    )
+    return errors, prediction

@@ -1,0 +1,96 @@
+"""The menu: what a model may lack, each entry with the numbers that would supply it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data.log import Trajectory
+from ..identify import Free
+from ..identify.places import control_names
+from ..model import Model
+from .library import COUPLING, TERMS, one_freedom_joints
+
+SHAPES = tuple(effect for effect in TERMS if effect.startswith("friction"))
+"""Forms of dry friction: without it they would stand in for it."""
+FRICTION, DELAY, ZERO, ROTOR, CENTRE, GAIN, BIAS = (
+    "Coulomb friction",
+    "delay of the controls",
+    "zero of the encoder, new in every run",
+    "inertia of the rotor",
+    "centre of mass",
+    "gain of the controls",
+    "offset of the controls",
+)
+EFFECTS = {
+    "friction": FRICTION,
+    "delay": DELAY,
+    "encoder-zero": ZERO,
+    "rotor-inertia": ROTOR,
+    "centre-of-mass": CENTRE,
+    "control-gain": GAIN,
+    "control-offset": BIAS,
+    **dict(
+        zip(("drag", "one-sided-friction", "load-friction", "position-friction", "position-force"), TERMS, strict=True)
+    ),
+    "coupling": COUPLING,
+}
+"""All that can be asked for, by the words of fit.toml."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One effect at one place."""
+
+    effect: str
+    where: str
+    free: tuple[Free, ...] = ()
+    """Numbers of laws that the engine has, which URDF, MJCF or the apparatus can hold."""
+    weights: tuple[int, ...] = ()
+    """Weights of the library, for forces that no law of the engine is for."""
+    after: str = ""
+    """The simpler effect at the same joint that has to be there before this one is asked for."""
+
+    @property
+    def law(self) -> bool:
+        return bool(self.free)
+
+
+def entries(
+    model: Model,
+    logs: Sequence[Trajectory],
+    library: dict[tuple[str, str], tuple[int, ...]],
+    effects: Sequence[str],
+    delay: float,
+    taken: frozenset[str],
+) -> list[Entry]:
+    """The menu for a model and its logs: nothing that is free anyway (`taken`), and nothing that these logs cannot have.
+
+    `delay`: the longest that is thought possible [s].
+    """
+    found: list[Entry] = []
+    joints = one_freedom_joints(model)
+    for joint in joints:
+        reach = float(np.ptp(np.concatenate([log.q[:, model.q_of(joint)] for log in logs])))
+        found.append(Entry(FRICTION, joint, (Free(f"joint/{joint}/friction"),)))
+        found.append(Entry(ROTOR, joint, (Free(f"joint/{joint}/armature"),)))
+        free = Free(f"sensor/{joint}/bias", lower=-0.5 * reach, upper=0.5 * reach, per_run=True)
+        found.append(Entry(ZERO, joint, (free,)))
+    for link in moving_links(model):
+        found += [Entry(CENTRE, f"{link}, {axis}", (Free(f"link/{link}/com.{axis}"),)) for axis in "xyz"]
+    if all(log.controls is not None for log in logs):
+        found.append(Entry(DELAY, "", (Free("control/delay", lower=0.0, upper=delay),)))
+        count = np.asarray(logs[0].controls).shape[1]
+        for name in control_names(model, count):
+            found.append(Entry(GAIN, name, (Free(f"control/{name}/gain", lower=0.2, upper=5.0),)))
+            found.append(Entry(BIAS, name, (Free(f"control/{name}/bias"),)))
+    for (effect, joint), places in library.items():
+        found.append(Entry(effect, joint, weights=places, after=FRICTION if effect in SHAPES else ""))
+    return [e for e in found if e.effect in effects and not taken & {f.pattern for f in e.free}]
+
+
+def moving_links(model: Model) -> tuple[str, ...]:
+    """The link behind each joint that moves; what is rigidly fixed to it moves with it, and counts as part of it."""
+    topology = model.topology
+    moved = {joint for joint, kind in enumerate(topology.kinds) if kind.nv}
+    return tuple(link for link, joint in zip(topology.link_names, topology.link_joints, strict=True) if joint in moved)

@@ -1,0 +1,76 @@
+"""From what was found to networks with physical structure: friction can only brake, a force of position has a potential."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..augment import MLP, Augment, Blueprint, Bounded, Conservative, normalised
+from ..contact import Contact
+from ..data.log import Trajectory, smooth
+from ..model import Model
+from .library import COUPLING, TERMS
+from .menu import FRICTION, Entry
+
+DRAG, ONE_SIDED, LOADED, PLACED, POSITION = TERMS
+_FRICTION_INPUTS = {
+    FRICTION: ("joint.velocity",),
+    DRAG: ("joint.velocity",),
+    ONE_SIDED: ("joint.velocity",),
+    LOADED: ("joint.velocity", "joint.command"),
+    PLACED: ("joint.velocity", "joint.position"),
+}
+"""Of effects that are friction, on what its coefficient depends."""
+_RANGE = 0.95
+"""Friction is the fitted constant times 1 + y with |y| below this: always positive, so that it always brakes."""
+_STATES = 4000
+
+
+def needs_friction(chosen: Sequence[Entry]) -> tuple[str, ...]:
+    """Joints whose friction is shaped by a network, and which therefore need a constant to begin with."""
+    return tuple(dict.fromkeys(e.where for e in chosen if e.effect in _FRICTION_INPUTS))
+
+
+def network_for(
+    model: Model, chosen: Sequence[Entry], logs: Sequence[Trajectory], hidden: tuple[int, ...], contact: Contact | None
+) -> Model | None:
+    """The model with a network for every force that was found, each still zero; None where none is needed."""
+    network = MLP(hidden, "tanh")
+    augments = []
+    frictions: dict[tuple[str, ...], list[str]] = {}
+    for joint in needs_friction(chosen):
+        inputs = dict.fromkeys(name for e in chosen if e.where == joint for name in _FRICTION_INPUTS.get(e.effect, ()))
+        frictions.setdefault(tuple(inputs), []).append(joint)
+    for inputs, joints in frictions.items():
+        augments.append(Augment("joint.friction", inputs, Bounded(network, _RANGE), ", ".join(joints), mode="scale"))
+    placed = [e.where for e in chosen if e.effect == POSITION]
+    if placed:
+        augments.append(Augment("joint.passive_force", "joint.position", Conservative(network), ", ".join(placed)))
+    for joint in (e.where for e in chosen if e.effect == COUPLING):
+        others = [j for j in model.joint_names if j != joint and model.v_of(j).stop - model.v_of(j).start == 1]
+        inputs = [f"joint.{what}[{j}]" for j in others for what in ("position", "velocity")]
+        limit = 3 * float(_force_size(logs))
+        augments.append(Augment("joint.passive_force", inputs, Bounded(network, limit), joint))
+    if not augments:
+        return None
+    hybrid = Blueprint(*augments).graft(model, key=0, contact=contact)
+    q, qd, controls = _states(logs)
+    sizes = {"joint.friction": 1.0} if frictions else {}
+    if placed or len(augments) > len(frictions) + bool(placed):
+        sizes["joint.passive_force"] = 0.1 * _force_size(logs)
+    return normalised(hybrid, (q, qd), controls, sizes, contact)
+
+
+def _states(logs: Sequence[Trajectory]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Measured states, some thousand of them."""
+    moving = [log if log.qd is not None else smooth(log, window=max(0.05, 8 * log.dt)) for log in logs]
+    every = max(1, sum(map(len, moving)) // _STATES)
+    q = np.concatenate([log.q[::every] for log in moving])
+    qd = np.concatenate([np.asarray(log.qd)[::every] for log in moving])
+    driven = all(log.controls is not None for log in moving)
+    return q, qd, np.concatenate([np.asarray(log.controls)[::every] for log in moving]) if driven else None
+
+
+def _force_size(logs: Sequence[Trajectory]) -> float:
+    """Of the controls [N m or N]; 1 where there are none."""
+    controls = [np.asarray(log.controls) for log in logs if log.controls is not None]
+    return float(np.sqrt(np.mean(np.concatenate(controls) ** 2))) or 1.0 if controls else 1.0

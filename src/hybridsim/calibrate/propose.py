@@ -1,0 +1,181 @@
+"""A first fit.toml for a robot and its logs: columns guessed and shown, runs split, what may change chosen."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from ..data import DataError
+from ..data.log import DataWarning, Trajectory, column_choices, read_log
+from ..load import load
+from ..model import Model
+from .delay import guess_delay
+from .menu import EFFECTS, moving_links
+
+_SHARE = 0.25
+"""Of the runs that are held out, or of a single recording its end."""
+_LARGEST = 5.0
+"""Masses are sought between a fifth and five times the file's."""
+
+
+def propose(
+    model_file: Path, logs: Sequence[Path], base: Literal["fixed", "free"] = "fixed", folder: Path | None = None
+) -> str:
+    """The text of a commented fit.toml. Paths in it are written as seen from `folder` (the current one)."""
+    model = load(model_file, base=base)
+    if not logs:
+        raise DataError("no logs are given; name at least one file: hybridsim init robot.urdf run1.csv run2.csv")
+    options, names = column_choices(logs[0], model)
+    columns, missing = _columns(options)
+    read = [] if missing else [_read(path, model, columns) for path in logs]
+    near = Path.cwd() if folder is None else Path(folder)
+    training, held_out = _split(list(logs))
+    parts = [
+        _head(),
+        _model(model_file, base, near),
+        _logs(training, held_out, near, len(logs) == 1),
+        _column_table(columns, options, missing, names, read),
+        _fit(model, read),
+        _discover(model, read),
+        _rest(),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head() -> str:
+    return """# What `hybridsim fit` does with these logs. Everything here was guessed; change what is wrong.
+# It fits the numbers of fit.free, looks for effects that the model lacks, trains a small network where one is needed, and
+# judges all of them on runs that no fit has seen."""
+
+
+def _columns(options: dict[str, list[str]]) -> tuple[dict[str, str], list[str]]:
+    """The likeliest column of each channel that has one, and the positions that have none."""
+    chosen: dict[str, str] = {}
+    for key, choice in options.items():
+        left = [name for name in choice if name not in chosen.values()]
+        if left:
+            chosen[key] = left[0]
+    missing = [key for key in options if ".position" in key and key not in chosen]
+    for quantity in (".velocity", ".force", ".command"):
+        keys = [key for key in options if quantity in key]
+        # Of a quantity that nothing was measured of, nothing is said.
+        if not any(key in chosen for key in keys):
+            options.update({key: [] for key in keys})
+    return chosen, missing
+
+
+def _read(path: Path, model: Model, columns: dict[str, str]) -> Trajectory:
+    with warnings.catch_warnings():
+        # They are told by the fit itself.
+        warnings.simplefilter("ignore", DataWarning)
+        return replace(read_log(path, model, columns), run=Path(path).stem)
+
+
+def _split(logs: list[Path]) -> tuple[list[Path], list[Path]]:
+    """The last quarter of the runs is held out, at least one if there are two."""
+    count = max(1, round(_SHARE * len(logs))) if len(logs) > 1 else 0
+    return logs[: len(logs) - count], logs[len(logs) - count :]
+
+
+def _model(file: Path, base: str, near: Path) -> str:
+    word = "fixed to the world" if base == "fixed" else "floating"
+    return f"[model]\nfile = {_quoted(_relative(file, near))}\nbase = {_quoted(base)}  # the root link is {word}"
+
+
+def _logs(training: list[Path], held_out: list[Path], near: Path, single: bool) -> str:
+    lines = ["[logs]", f"training = {_list(training, near)}"]
+    if single:
+        lines.append(f"held_out_part = {_SHARE}  # one recording: its end is kept for judging")
+    else:
+        lines.append(f"held_out = {_list(held_out, near)}  # whole runs that no fit sees")
+    return "\n".join(lines)
+
+
+def _column_table(columns, options, missing, names, read: list[Trajectory]) -> str:
+    lines = ["[logs.columns]  # channel of the model = column of the log"]
+    units = read[0].columns.units if read else {}  # type: ignore[union-attr]
+    for key in options:
+        others = [name for name in options[key] if name != columns.get(key)]
+        said = [f"or {', '.join(map(repr, others))}"] if others else []
+        if units.get(key) and "SI" not in units[key]:
+            said.insert(0, f"in {units[key]}")
+        if key in columns:
+            lines.append(f"{_quoted(key)} = {_quoted(columns[key])}" + (f"  # {'; '.join(said)}" if said else ""))
+        elif key in missing:
+            lines.append(f'{_quoted(key)} = "?"  # PUT ONE HERE: {", ".join(names)}; or "none" if it was not measured')
+    lines.append('# [logs.units]  # where the log does not say it: time = "ms", position = "deg", velocity = "rpm"')
+    return "\n".join(lines)
+
+
+def _fit(model: Model, read: list[Trajectory]) -> str:
+    lines = [
+        "[fit]",
+        f"window = {_window(read):g}  # seconds that are simulated from each start",
+        "friction_speed = 0.05  # below this speed dry friction fades, so that motion depends smoothly on it [rad/s or m/s]",
+        "free = [  # what may change beside what is discovered; all paths: docs/identification.md",
+    ]
+    for link in moving_links(model):
+        mass = float(np.asarray(model.links.mass)[model.link_names.index(link)])
+        if mass > 0:
+            lower, upper = mass / _LARGEST, mass * _LARGEST
+            lines.append(
+                f"  {{ path = {_quoted(f'link/{link}/mass')}, lower = {lower:.4g}, upper = {upper:.4g} }},"
+                f"  # {mass:.5g} kg in the file"
+            )
+    for name, kind, v, mimic in zip(
+        model.joint_names, model.topology.kinds, model.topology.v_slices, model.topology.mimics, strict=True
+    ):
+        if kind.nv == 1 and mimic < 0:
+            damping = float(np.asarray(model.joints.damping)[v][0])
+            lines.append(f"  {{ path = {_quoted(f'joint/{name}/damping')}, lower = 0 }},  # {damping:.5g} in the file")
+    if model.contacts.pairs:
+        lines.append('  { path = "contact/*/friction", lower = 0, upper = 2, tied = true },')
+    return "\n".join([*lines, "]"])
+
+
+def _window(read: list[Trajectory]) -> float:
+    """A second, or less where runs are short: each should have several windows."""
+    if not read:
+        return 1.0
+    shortest = min(log.duration for log in read)
+    return 1.0 if shortest >= 3 else 0.5 if shortest >= 1.5 else max(0.1, float(f"{shortest / 4:.1g}"))
+
+
+def _discover(model: Model, read: list[Trajectory]) -> str:
+    lines = ["[discover]", "effects = [  # what the model may lack; take out what it cannot be"]
+    lines += [f"  {_quoted(key)},".ljust(26) + f"# {title}" for key, title in EFFECTS.items()]
+    lines.append("]")
+    delay = guess_delay(model, read)
+    if delay is not None:
+        lines.append(f"longest_delay = {max(0.05, 2.5 * delay):.2g}  # s; the logs look like {1e3 * delay:.2g} ms")
+    else:
+        lines.append("longest_delay = 0.05  # s; the logs alone do not show how long it is")
+    return "\n".join(lines)
+
+
+def _rest() -> str:
+    return """[network]
+train = true  # a small network for what was found: friction as a curve, forces of position
+hidden = [6]
+
+[validate]
+start = 0.1  # of each window so many seconds may be used to find its start; or "measured\""""
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _relative(path: Path, near: Path) -> str:
+    path, near = Path(path).expanduser().resolve(), near.resolve()
+    inside = os.path.relpath(path, near)
+    return Path(inside).as_posix() if not inside.startswith(".." + os.sep + "..") else path.as_posix()
+
+
+def _list(paths: list[Path], near: Path) -> str:
+    return "[" + ", ".join(_quoted(_relative(path, near)) for path in paths) + "]"

@@ -1,0 +1,87 @@
+"""Forces and findings in words."""
+
+import numpy as np
+from jaxtyping import Float
+
+from ..identify import Fit
+from . import menu
+from .menu import Entry
+from .networks import DRAG, LOADED, ONE_SIDED, PLACED, POSITION
+
+
+def shape_of(v: Float[np.ndarray, " n"], force: Float[np.ndarray, " n"], unit: str = "N m") -> str:
+    """What a force over velocity looks like. `v` is symmetric about zero and the force that of a joint on itself.
+
+    Fitted by c sign(v) + d v + e v |v|, and by how unlike its two halves are.
+    """
+    far = np.abs(v) > 0.1 * np.max(np.abs(v))
+    odd = 0.5 * (force - force[::-1])
+    even = 0.5 * (force + force[::-1])
+    size = float(np.max(np.abs(force[far]), initial=1e-300))
+    parity = "odd" if np.max(np.abs(even[far])) < 0.15 * size else "stronger in one direction"
+    x, y = v[far], odd[far]
+    terms = np.stack([np.sign(x), x, x * np.abs(x)], axis=1)
+    c, d, e = -np.linalg.lstsq(terms, y, rcond=None)[0]
+    top = float(np.max(np.abs(v)))
+    parts = np.array([c, d * top, e * top**2])
+    whole = max(float(np.sum(np.abs(parts))), 1e-300)
+    shares = parts / whole
+    if shares[0] > 0.75:
+        # What it grows by over the speeds seen is little beside its constant part.
+        return f"{parity}, saturating: looks like Coulomb friction of {c:.2g} {unit}"
+    if shares[1] > 0.75:
+        return f"{parity}, proportional: looks like viscous friction of {d:.2g} {unit} s"
+    if shares[2] > 0.75:
+        return f"{parity}, growing with the square: looks like drag of {e:.2g} {unit} s^2"
+    if shares[0] > 0.25 and shares[1] + shares[2] < -0.1:
+        return f"{parity}, falling with speed: looks like Stribeck friction of about {c:.2g} {unit}"
+    if shares[0] > 0.2 and shares[1] + shares[2] > 0:
+        return f"{parity}, a jump and a slope: looks like Coulomb friction of {c:.2g} {unit} with viscous friction"
+    return f"{parity}, and like no single law: a network describes it"
+
+
+def finding_words(entry: Entry, fit: Fit, shape: str = "") -> str:
+    """One sentence. `shape`: what the learned force looks like, where a network has learned it."""
+    where = entry.where
+    if entry.effect == menu.FRICTION:
+        if shape:
+            return f"force at joint {where} depends on its velocity, {shape}"
+        size = _value(fit, f"joint/{where}/friction")
+        return f"force at joint {where} depends on its velocity, odd, saturating: looks like Coulomb friction of {size}"
+    if entry.effect == menu.DELAY:
+        return f"controls act late: a delay of {_value(fit, 'control/delay', 1e3, 'ms')}"
+    if entry.effect == menu.ZERO:
+        found = [e.value for e in fit.parameters if e.name.startswith(f"sensor/{where}/bias")]
+        return (
+            f"the encoder of joint {where} has another zero in every run: they differ by {np.ptp(found):.2g} "
+            f"from run to run ({', '.join(f'{x:+.2g}' for x in found)})"
+        )
+    if entry.effect == menu.ROTOR:
+        size = _value(fit, f"joint/{where}/armature")
+        return f"joint {where} is slower to speed up than its links alone: looks like a rotor's inertia of {size}"
+    if entry.effect == menu.CENTRE:
+        link, axis = where.split(", ")
+        moved = next((e for e in fit.parameters if e.name == f"link/{link}/com.{axis}"), None)
+        told = "" if moved is None else f" by {1e3 * (moved.value - moved.start):+.0f} mm"
+        return f"the centre of mass of link {link} is elsewhere along {axis}{told}"
+    if entry.effect == menu.GAIN:
+        return f"the control of {where} is {_value(fit, f'control/{where}/gain', unit='times')} what the log says"
+    if entry.effect == menu.BIAS:
+        return f"the control of {where} has an offset of {_value(fit, f'control/{where}/bias')}"
+    texts = {
+        DRAG: f"force at joint {where} grows faster than its velocity: looks like drag",
+        ONE_SIDED: f"friction at joint {where} is stronger in one direction",
+        LOADED: f"friction at joint {where} grows with the load: looks like a gear",
+        PLACED: f"friction at joint {where} depends on its position",
+        POSITION: f"force at joint {where} depends on its position: looks like a spring, a cable or an unknown weight",
+    }
+    return texts.get(entry.effect, f"force at joint {where} depends on the motion of other joints")
+
+
+def _value(fit: Fit, name: str, factor: float = 1.0, unit: str = "") -> str:
+    try:
+        estimate = fit[name]
+    except KeyError:
+        return "unknown size"
+    half = 0.5 * (estimate.upper - estimate.lower) * factor
+    return f"{factor * estimate.value:.3g} +- {half:.1g} {unit or estimate.unit}".rstrip()

@@ -1,0 +1,57 @@
+"""Writing: whole or not at all, so that a full disk never leaves half a file in place of a good one."""
+
+import json
+import os
+import sys
+from contextlib import suppress
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+
+def write_text(path: Path, text: str) -> None:
+    """Into a temporary file beside it first, which then takes its place; folders above it are made."""
+    path = path.resolve()
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it")
+    try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")  # a device or a pipe, such as /dev/stdout
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _replace(path, text)
+    except OSError as problem:
+        # A full disk is noticed while writing, when Python no longer knows the file's name.
+        raise type(problem)(problem.errno, problem.strerror, problem.filename or str(path)) from problem
+
+
+def _replace(path: Path, text: str) -> None:
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+def refuse_to_overwrite(path: Path, force: bool) -> None:
+    """Before any work is done."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file by --out")
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} exists already; give --force to replace it, or another name by --out")
+
+
+def print_json(record: dict[str, Any]) -> None:
+    """On stdout. What is not finite is null, for JSON knows no infinity."""
+    sys.stdout.write(json.dumps(finite(record), indent=2) + "\n")
+
+
+def finite(value: Any) -> Any:
+    """The same with None for infinities and NaN, also inside of lists and dictionaries."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value

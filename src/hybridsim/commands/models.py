@@ -1,0 +1,28 @@
+"""A model from whatever the user names: URDF, MJCF, a hybrid model, or the folder of a run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .runs import BEST, is_run
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+
+def read_model(path: Path, free: bool = False) -> "Model":
+    """Of a run folder the best model. `free` lets the root link of a URDF float."""
+    from ..augment import load_hybrid
+    from ..load import load
+    from ..model import ModelError
+
+    if is_run(path):
+        path = path / BEST
+        if not path.exists():
+            raise ModelError(f"the run has no {path}; run `hybridsim fit` again, or name a model's file")
+    if path.suffix == ".hybrid" or (path / "model.json").is_file():
+        if free:
+            raise ModelError(f"{path}: --free is for URDF; a hybrid model says itself how it stands in the world")
+        return load_hybrid(path)
+    if path.is_dir():
+        raise ModelError(f"{path} is a folder, but neither a run of `hybridsim fit` nor a model; name a model's file")
+    return load(path, base="free" if free else "fixed")

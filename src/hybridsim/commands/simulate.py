@@ -1,0 +1,47 @@
+"""`hybridsim simulate`"""
+
+from .arguments import Flag, ModelFile, Numbers, OptionalFile, OptionalSeconds
+from .files import print_json, write_text
+from .logs import read_log_for
+from .models import read_model
+
+
+def simulate(
+    model: ModelFile,
+    seconds: OptionalSeconds = None,
+    dt: OptionalSeconds = None,
+    q: Numbers = (),
+    log: OptionalFile = None,
+    out: OptionalFile = None,
+    free: Flag = False,
+    limits: Flag = False,
+    json: Flag = False,
+) -> None:
+    """Let a model move: from rest, or driven along a log.
+
+    Args:
+        model: URDF, MJCF, hybrid model or run folder (its best model).
+        seconds: How long; 2 s, or all of the log.
+        dt: Step of the simulator [s]; 1 ms, or the log's own step.
+        q: Where it starts at rest: one number for each coordinate.
+        log: Start where this log starts, get its controls, and tell the error.
+        out: CSV to write, which `hybridsim fit` can read.
+        free: Let the root link of a URDF float.
+        limits: Let joint limits act even where no shapes can touch.
+        json: Print JSON.
+    """
+    from ..view.simulate import along_log, from_rest, motion_csv, motion_record, show_motion
+
+    if log is not None and q:
+        raise ValueError("--q and --log both say where to start; give one of them")
+    found = read_model(model, free)
+    if log is None:
+        motion = from_rest(found, q, 2.0 if seconds is None else seconds, 1e-3 if dt is None else dt, limits)
+    else:
+        motion = along_log(found, read_log_for(model, found, log), seconds, dt, limits)
+    if out is not None:
+        write_text(out, motion_csv(motion))
+    if json:
+        print_json({"model": str(model), "out": None if out is None else str(out)} | motion_record(motion))
+    else:
+        show_motion(motion, str(model), None if out is None else str(out))

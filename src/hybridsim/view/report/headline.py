@@ -1,0 +1,113 @@
+"""The result in one sentence, and a card for each model."""
+
+import math
+from pathlib import PurePath
+
+from ...calibrate.result import Calibration, Stage
+from .markup import Html, bar, tag
+from .numbers import counted, error, number, percent, times
+from .units import Units
+
+
+def where(calibration: Calibration) -> str:
+    """On which runs errors were found."""
+    if calibration.held_out:
+        return counted(len(calibration.held_out), "held-out run")
+    count = len(calibration.training)
+    return "the run of the fit itself" if count == 1 else f"the {count} runs of the fit itself"
+
+
+def sentence(calibration: Calibration, units: Units) -> str:
+    """The result, made from the numbers."""
+    original, best = calibration.stages[0], calibration.best
+    before, after = units.factor * original.held_out.median, units.factor * best.held_out.median
+    on = f"On {where(calibration)}"
+    horizon = f"the median error over {calibration.window:g} s"
+    if math.isinf(after):
+        return f"{on} every model runs away from the measured motion within {calibration.window:g} s."
+    if best is original:
+        if len(calibration.stages) == 1:
+            return f"{on} {horizon} is {error(before, units.unit)} with the model as it is in the file; nothing was fitted."
+        return f"{on} no fitted model is better than the one in the file: {horizon} is {error(before, units.unit)}."
+    if math.isinf(before):
+        return f"{on} the model of the file runs away; now {horizon} is {error(after, units.unit)}."
+    gain = f"{times(before / after)} times" if after > 0 else "to nothing"
+    return f"{on} {horizon} falls from {error(before, units.unit)} to {error(after, units.unit)}, {gain}."
+
+
+def advice(calibration: Calibration, files: dict[str, str]) -> str:
+    """Which model to take, and whether the network is worth it."""
+    best, hybrid = calibration.best, calibration.stage("hybrid")
+    if best.name == "original":
+        return "Keep the model of the file." if len(calibration.stages) > 1 else ""
+    file = file_of(calibration, best, files)
+    if hybrid is None:
+        return f"Take {file}."
+    simpler = min(
+        (s for s in calibration.stages if s.name not in ("original", "hybrid")),
+        key=lambda s: s.held_out.median,
+        default=None,
+    )
+    if best is not hybrid:
+        return f"The network adds nothing: take {file}."
+    if simpler is None or not math.isfinite(simpler.held_out.median):
+        return f"Take the hybrid model ({file})."
+    gain = 1 - best.held_out.median / simpler.held_out.median
+    if gain < 0.1:
+        plain = file_of(calibration, simpler, files)
+        return f"The network takes away only {percent(gain)} of the error: {plain}, without it, is nearly as good."
+    return (
+        f"The network takes away {percent(gain)} of the error that is left without it: take the hybrid model ({file})."
+    )
+
+
+def file_of(calibration: Calibration, stage: Stage, files: dict[str, str]) -> str:
+    """The file of a stage in the folder of the run."""
+    suffix = calibration.model_file.suffix
+    for stem in (stage.name, "calibrated") if stage.name != "hybrid" else ("hybrid",):
+        for name in files:
+            path = PurePath(name)
+            if path.stem == stem and path.suffix in (suffix, ""):
+                return f"folder {name}" if stage.name == "hybrid" and not path.suffix else name
+    return "folder hybrid" if stage.name == "hybrid" else f"calibrated{suffix}"
+
+
+def cards(calibration: Calibration, units: Units) -> Html:
+    return tag("div", *(_card(calibration, stage, units) for stage in calibration.stages), class_="cards")
+
+
+def _card(calibration: Calibration, stage: Stage, units: Units) -> Html:
+    best = stage is calibration.best
+    median, ninth = (units.factor * x for x in (stage.held_out.median, stage.held_out.ninth))
+    value, unit = (number(median, full=True), units.unit) if math.isfinite(median) else (error(median), "")
+    return tag(
+        "div",
+        tag(
+            "h3", stage.name, tag("span", "best", class_="badge") if best and len(calibration.stages) > 1 else Html("")
+        ),
+        tag("p", stage.title, class_="small"),
+        tag("p", tag("span", value, class_="big" if unit else "big words"), " ", unit, class_="value"),
+        tag("p", f"90 % of windows below {error(ninth, units.unit)}" if math.isfinite(ninth) else _diverged(stage)),
+        _against_original(calibration, stage),
+        class_="card best" if best else "card",
+        style=f"border-top-color:var(--{stage.name})",
+    )
+
+
+def _against_original(calibration: Calibration, stage: Stage) -> Html:
+    """A bar: the part of the original's error that is left."""
+    before, after = calibration.stages[0].held_out.median, stage.held_out.median
+    if not (math.isfinite(before) and before > 0):
+        return Html("")
+    left = after / before
+    words = "the model of the file" if stage is calibration.stages[0] else f"{_left(left)} of the file's error"
+    return tag("p", bar(left, stage.name), tag("br"), words, class_="small")
+
+
+def _diverged(stage: Stage) -> str:
+    errors = stage.held_out.rmse
+    return f"{sum(map(math.isinf, errors))} of {counted(len(errors), 'window')} diverged"
+
+
+def _left(share: float) -> str:
+    return percent(share) if share < 10 else f"{number(share, 2)} times" if math.isfinite(share) else "no end"

@@ -1,0 +1,21 @@
+"""Writes the report and its figures."""
+
+from pathlib import Path
+
+from ...calibrate.result import Calibration
+from .page import page
+
+
+def write_report(calibration: Calibration, folder: Path, files: dict[str, str] | None = None) -> Path:
+    """`folder`/report.html, which stands by itself, and its figures as folder/figures/*.svg; the path of the page.
+
+    `files`: what else is in the folder, by name, in one line each.
+    """
+    made = page(calibration, files or {})
+    figures = folder / "figures"
+    figures.mkdir(parents=True, exist_ok=True)
+    for picture in made.pictures:
+        (figures / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8")
+    path = folder / "report.html"
+    path.write_text(made.html, encoding="utf-8")
+    return path

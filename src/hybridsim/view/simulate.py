@@ -1,0 +1,185 @@
+"""A model's motion from rest or along a log: simulated, written as a table of numbers, and told in short."""
+
+import warnings
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from .. import native
+from ..contact import Contact, Impulses
+from ..data import DataError
+from ..data.log import DataWarning, Trajectory, smooth
+from ..data.log.channels import Channel, channels
+from ..identify.setting import contact_of
+from ..model import Model, ModelError
+from ..simulate import Control, RungeKutta4, SemiImplicitEuler, rollout
+from .tables import terminal
+
+MOST_STEPS = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """What was simulated, beside what was measured if there was a log."""
+
+    model: Model
+    time: Float[np.ndarray, " n"]
+    """[s]"""
+    q: Float[np.ndarray, "n nq"]
+    qd: Float[np.ndarray, "n nv"]
+    dt: float
+    log: Trajectory | None = None
+    """At the same times."""
+
+    @property
+    def measured(self) -> Bool[np.ndarray, "n nq"]:
+        return np.zeros(self.q.shape, bool) if self.log is None else np.asarray(self.log.q_mask)
+
+    def errors(self, channel: Channel) -> tuple[float, float] | None:
+        """Of a position, root of the mean square and largest, where it was measured."""
+        known = self.measured[:, channel.index]
+        if self.log is None or not known.any():
+            return None
+        apart = (self.q - self.log.q)[known, channel.index]
+        return float(np.sqrt(np.mean(apart**2))), float(np.abs(apart).max())
+
+
+def from_rest(model: Model, q: tuple[float, ...], seconds: float, dt: float, limits: bool = False) -> Motion:
+    """Let go at q (the model's own rest where q is empty) without velocity; nothing drives it."""
+    rest, zero = model.rest()
+    if q and len(q) != model.nq:
+        raise ModelError(f"--q has {len(q)} numbers, but the model has {model.nq}: {', '.join(_keys(model))}")
+    if not np.isfinite(q).all():
+        raise ModelError(f"--q is {' '.join(map(str, q))}; its numbers must be finite")
+    steps = _steps(seconds, dt)
+    found, rates = _run(model, np.array(q) if q else rest, zero, None, dt, steps, _contact(model, limits))
+    return Motion(model, dt * np.arange(steps + 1), found, rates, dt)
+
+
+def along_log(
+    model: Model, log: Trajectory, seconds: float | None = None, dt: float | None = None, limits: bool = False
+) -> Motion:
+    """Start at the log's first whole sample and follow its controls, to its end or for so many seconds."""
+    log = smooth(log) if log.qd is None else log
+    whole = np.all([mask.all(1) for mask in (log.q_mask, log.qd_mask, log.controls_mask) if mask is not None], axis=0)
+    if not whole.any():
+        raise DataError(f"{log.source}: no sample has all that was measured of every joint: there is nowhere to start")
+    dt = log.dt if dt is None else dt
+    _steps(log.duration if seconds is None else seconds, dt)
+    log = log[int(np.argmax(whole)) :]
+    log = (log if seconds is None else log.window(log.time[0], log.time[0] + seconds + 1e-9)).resampled(dt)
+    if len(log) < 2:
+        raise DataError(
+            f"{log.source}: it has less than one step of {dt:g} s to simulate; give a smaller --dt or more --seconds"
+        )
+    if log.controls is not None and not np.asarray(log.controls_mask).all():
+        warnings.warn(
+            f"{log.source}: controls were not measured all the time; they are guessed between",
+            DataWarning,
+            stacklevel=2,
+        )
+    assert log.qd is not None
+    q, qd = _run(model, log.q[0], log.qd[0], _drive(log), dt, len(log) - 1, _contact(model, limits))
+    return Motion(model, log.time, q, qd, dt, log)
+
+
+def _drive(log: Trajectory) -> Control | None:
+    if log.controls is None:
+        return None
+    rows = log.controls[:-1]
+    return Control(command=rows) if log.control_kind == "command" else Control(force=rows)
+
+
+def _contact(model: Model, limits: bool) -> Contact | None:
+    """As in a fit unless limits are to act."""
+    return Impulses() if limits else contact_of(model, "auto")
+
+
+def _steps(seconds: float, dt: float) -> int:
+    if not (0 < dt < np.inf and 0 < seconds < np.inf):
+        raise ModelError(f"--seconds is {seconds:g} and --dt {dt:g}; both must be positive times in seconds")
+    if not 1 <= (steps := round(seconds / dt)) <= MOST_STEPS:
+        raise ModelError(f"{seconds:g} s in steps of {dt:g} s are {steps} steps; they must be 1 to {MOST_STEPS:,}")
+    return steps
+
+
+def _run(
+    model: Model,
+    q: Float[np.ndarray, " nq"],
+    qd: Float[np.ndarray, " nv"],
+    controls: Control | None,
+    dt: float,
+    steps: int,
+    contact: Contact | None,
+) -> tuple[Float[np.ndarray, "n nq"], Float[np.ndarray, "n nv"]]:
+    """Positions and velocities over time. Without impulses a step of higher order costs little and errs less."""
+    integrator = RungeKutta4() if contact is None else SemiImplicitEuler()
+
+    def states(model, q, qd, controls):
+        motion = rollout(model, (q, qd), controls, dt, steps, integrator, contact)
+        return motion.q, motion.qd
+
+    found = native.jit(states, fallback="xla")(model, q, qd, controls)
+    if not all(np.isfinite(x).all() for x in found):
+        rollout(model, (q, qd), controls, dt, steps, integrator, contact, check=True)  # says where and why
+    return found
+
+
+def _keys(model: Model, quantity: str = "position") -> list[str]:
+    return [channel.key for channel in channels(model) if channel.quantity == quantity]
+
+
+def motion_csv(motion: Motion) -> str:
+    """A table with names in its first line, as `read_log` reads it; with what drove the model, if anything did."""
+    names, columns = ["time", *_keys(motion.model), *_keys(motion.model, "velocity")], [motion.q, motion.qd]
+    if motion.log is not None and motion.log.controls is not None:
+        names += _keys(motion.model, motion.log.control_kind)
+        columns.append(motion.log.controls)
+    text = StringIO()
+    np.savetxt(text, np.column_stack([motion.time, *columns]), "%.12g", ",", header=",".join(names), comments="")
+    return text.getvalue()
+
+
+def motion_record(motion: Motion) -> dict[str, Any]:
+    """In short, for programs."""
+    positions = []
+    for channel in channels(motion.model):
+        if channel.quantity == "position":
+            values, errors = motion.q[:, channel.index], motion.errors(channel)
+            positions.append(
+                {"name": channel.key, "start": float(values[0]), "end": float(values[-1])}
+                | {"lowest": float(values.min()), "highest": float(values.max())}
+                | ({} if errors is None else {"error_rms": errors[0], "error_largest": errors[1]})
+            )
+    times = {"seconds": float(motion.time[-1] - motion.time[0]), "dt": motion.dt, "steps": len(motion.time) - 1}
+    return times | {"positions": positions}
+
+
+def show_motion(motion: Motion, title: str, written: str | None, console: Console | None = None) -> None:
+    """Print one row a coordinate: where it went, and how far it was from the log."""
+    console, record = console or terminal(), motion_record(motion)
+    console.print(
+        f"{title}: {record['seconds']:g} s in {record['steps']} steps of {record['dt']:g} s",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("rad or m")
+    shown = ["start", "end", "lowest", "highest"]
+    if any("error_rms" in row for row in record["positions"]):
+        shown += ["error_rms", "error_largest"]
+    for column in shown:
+        table.add_column({"error_rms": "error, rms", "error_largest": "largest"}.get(column, column), justify="right")
+    for row in record["positions"]:
+        table.add_row(escape(row["name"]), *(f"{row[column]:.4g}" if column in row else "" for column in shown))
+    console.print(table)
+    if written is not None:
+        console.print(f"Motion: {written}", markup=False, highlight=False, soft_wrap=True)
