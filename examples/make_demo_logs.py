@@ -7,6 +7,7 @@ tool), the joints have dry friction and more damping, the motors answer late, en
 jitters. None of this is known to the fit; the numbers below are what it has to find.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -27,7 +28,7 @@ NOISE = {"position": 1e-3, "velocity": 0.02}
 RATE, JITTER = 200.0, 0.1
 """Of the log [Hz], and the spread of its steps as a part of a step."""
 SECONDS, RUNS = 10.0, 4
-_STEP = 2e-4
+_STEP = 5e-5
 
 
 def hardware() -> mujoco.MjModel:
@@ -69,11 +70,12 @@ def record(seed: int) -> np.ndarray:
         while data.time < sample:
             data.qfrc_applied[:2] = next(u for t, u in reversed(sent) if t <= data.time - DELAY)
             mujoco.mj_step(model, data)
+        now = data.time
         q = data.qpos[:2] + NOISE["position"] * rng.standard_normal(2)
         qd = data.qvel[:2] + NOISE["velocity"] * rng.standard_normal(2)
-        u = torque(sample, q, qd, phase)
-        sent = [*sent[-20:], (sample, u)]
-        rows.append([sample, *q, *qd, *u])
+        u = torque(now, q, qd, phase)
+        sent = [*sent[-20:], (now, u)]
+        rows.append([now, *q, *qd, *u])
     return np.array(rows)
 
 
@@ -85,6 +87,10 @@ def main(folder: Path) -> None:
         path = folder / f"run{run + 1}.csv"
         np.savetxt(path, record(run), fmt=["%.5f", *6 * ["%.5g"]], delimiter=",", header=",".join(columns), comments="")
         print(path)
+    truth = {f"link/{name}/mass": mass for name, mass in MASS.items()}
+    truth |= {f"joint/{name}/friction": c for name, c in FRICTION.items()}
+    truth |= {f"joint/{name}/damping": d for name, d in DAMPING.items()} | {"control/delay": DELAY}
+    (folder / "truth.json").write_text(json.dumps(truth, indent=1))
 
 
 if __name__ == "__main__":

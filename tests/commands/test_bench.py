@@ -16,6 +16,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(bench, "ROUND_SECONDS", 0.002)
 
 
+@pytest.mark.slow
 def test_speeds_beside_mujoco(tmp_path, capsys, monkeypatch):
     file = tmp_path / "ball.xml"
     file.write_text(BALL)

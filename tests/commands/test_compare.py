@@ -56,7 +56,7 @@ def test_differences_for_people(runs, capsys):
     printed = capsys.readouterr().out
     rows = [line.split() for line in printed.splitlines()]
     assert ["calibrated", "2.86", "1.43", "0.5", "5.16", "1.72"] in rows
-    assert ["link/forearm/mass", "1.5", "1.48", "to", "1.52", "1.6", "1.58", "to", "1.62", "kg"] in rows
+    assert ["link/forearm/mass", "1.500", "1.480", "to", "1.520", "1.600", "1.580", "to", "1.620", "kg"] in rows
     assert "1 of the 3 parameters that both have differ" in printed
     assert f"only {runs[1]}: the elbow drags" in printed
     assert f"Only {runs[1]} has control/delay." in printed
@@ -69,7 +69,11 @@ def test_other_horizons_cannot_be_compared(runs, capsys):
 
 
 def test_what_is_no_run_is_one_sentence(runs, tmp_path, capsys):
-    for content, said in ((None, "is no finished run"), ("{", "is damaged"), ("{}", "has no stages, findings, parameters")):
+    for content, said in (
+        (None, "is no finished run"),
+        ("{", "is damaged"),
+        ("{}", "has no stages, findings, parameters"),
+    ):
         if content is None:
             (runs[1] / "summary.json").unlink()
         else:

@@ -83,6 +83,7 @@ def test_a_pipe_that_nobody_reads_is_quiet(arguments, arm_file, monkeypatch, cap
     sys.stdout.close()  # what is left in its buffer makes no noise either
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 def test_a_pipe_that_nobody_reads_ends_the_process_quietly(arm_file):
     reading, writing = os.pipe()

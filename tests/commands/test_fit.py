@@ -1,6 +1,12 @@
 """`hybridsim fit`: which files, which folder, what is printed, and how it ends. Fitting itself is stood in for."""
 
+import errno
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -39,7 +45,7 @@ def test_a_run_is_told_on_one_screen(config, main_job, capsys):
     assert ["as", "in", "the", "file", "11.5", "22.9"] in lines
     assert ["with", "friction", "0.229", "0.458", "50"] in lines
     assert "- force at joint elbow is [dry] friction" in printed
-    assert ["p0", "1", "2", "1.8", "to", "2.2", "kg"] in lines
+    assert ["p0", "1", "2.00", "1.80", "to", "2.20", "kg"] in lines
     assert "2 more are in parameters.json." in printed
     assert "p9" not in printed
     assert printed.splitlines()[-1] == "Report: out/fit/report.html"
@@ -106,6 +112,36 @@ def test_ctrl_c_says_how_to_go_on(config, main_job, capsys):
     assert "Report:" in captured.out
 
 
+def test_a_full_disk_is_one_sentence(config, main_job, capsys):
+    main_job.problem = OSError(errno.ENOSPC, "No space left on device")
+    assert main(["fit", "fit.toml"]) == 2
+    assert capsys.readouterr().err == "hybridsim: out/fit: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_one_sentence(config, main_job, capsys):
+    Path("locked").mkdir(mode=0o500)
+    assert main(["fit", "fit.toml", "--out", "locked/run"]) == 2
+    assert capsys.readouterr().err == "hybridsim: locked/run: Permission denied\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_leaves_a_folder_to_go_on_with(repository):
+    assets = repository / "src/hybridsim/assets"
+    command = [sys.executable, "-m", "hybridsim", "fit", str(assets / "two_link_arm.urdf")]
+    logs = sorted(map(str, (assets / "demo").glob("run*.csv")))
+    with subprocess.Popen([*command, *logs, "--out", "run"], stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and not Path("run/progress").exists():
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert said.endswith("--out run --resume\n")
+    assert "Traceback" not in said
+    assert Path("run/fit.toml").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -113,7 +149,10 @@ def test_ctrl_c_says_how_to_go_on(config, main_job, capsys):
         (["nowhere.toml"], "there is no file nowhere.toml; `hybridsim init MODEL LOG ...` writes one"),
         (["folder.toml"], "folder.toml is a folder"),
         (["fit.toml", "swing.csv"], "fit.toml names its logs itself"),
-        (["broken.toml"], "broken.toml is not valid TOML: Expected '=' after a key in a key/value pair (at line 2, column 6)"),
+        (
+            ["broken.toml"],
+            "broken.toml is not valid TOML: Expected '=' after a key in a key/value pair (at line 2, column 6)",
+        ),
         (["typo.toml"], "did you mean 'free'?"),
         (["fixed.toml"], "fit.free is empty"),
         (["unnamed.toml"], "is named for elbow.position; name it under [logs.columns]"),

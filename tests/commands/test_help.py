@@ -3,24 +3,30 @@
 import json
 import subprocess
 import sys
+from math import ceil
 
 import pytest
 
 from hybridsim.cli import COMMANDS, main
 
-SCREEN = 24
+SCREEN, WIDTH = 24, 80
+
+
+def height(lines: list[str]) -> int:
+    """Of lines in a terminal, which breaks the long ones."""
+    return sum(max(1, ceil(len(line) / WIDTH)) for line in lines)
 
 
 @pytest.fixture(autouse=True)
 def narrow(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
 
 
 @pytest.mark.parametrize("arguments", [["--help"], []])
 def test_help_lists_every_command_in_one_line(arguments, capsys):
     assert main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= SCREEN
+    assert height(lines) <= SCREEN
     for name, command in COMMANDS.items():
         assert any(name in line and command.__doc__.splitlines()[0] in line for line in lines), name
 
@@ -29,8 +35,7 @@ def test_help_lists_every_command_in_one_line(arguments, capsys):
 def test_help_of_every_command_fits_a_screen(name, capsys):
     assert main([name, "--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= SCREEN
-    assert max(map(len, lines)) <= 100
+    assert height(lines) <= SCREEN
     assert "None" not in "".join(lines)
 
 

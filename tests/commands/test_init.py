@@ -38,7 +38,7 @@ def test_init_replaces_a_file_only_by_force(swing, arm_file, capsys, monkeypatch
     assert "arm.urdf" in kept.read_text()
 
 
-def _PROPOSAL(model, logs, base, folder) -> str:  # noqa: N802
+def _PROPOSAL(model, logs, base, folder) -> str:
     return f"""
 [model]
 file = "arm.urdf"

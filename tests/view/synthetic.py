@@ -33,7 +33,7 @@ ESTIMATES = (
 FILES = {
     "report.html": "this page",
     "calibrated.urdf": "the fitted model, for any simulator",
-    "hybrid": "the model with its network, for hybridsim.load_hybrid",
+    "model.hybrid": "the model with its network, for hybridsim.load_hybrid",
     "parameters.json": "every fitted number with its interval",
 }
 

@@ -56,7 +56,10 @@ def test_every_figure_is_there_and_described(full, page):
 
 def test_the_head_says_the_result(page):
     assert "On 2 held-out runs the median error over 1 s falls from 12.3 deg to 0.310 deg, 40 times." in page.text
-    assert "The network takes away 33 % of the error that is left without it" in page.text
+    assert (
+        "The network takes away 33 % of the error that is left without it: take the hybrid model (model.hybrid)."
+        in page.text
+    )
     for value in MEDIANS.values():
         assert number(np.degrees(value), full=True) in page.text
 
@@ -69,6 +72,7 @@ def test_findings_candidates_parameters_and_files_are_told(page):
         "chosen 2nd",
         "1.234 1.211 to 1.258 +23 %",
         "kg m² 0.0833 0.08310 not determined",
+        "control/delay : of the measurement, not of the mechanism",
         "link/link2/inertia.xx : not seen in the logs",
         "joint/joint2/armature : ended at a bound",
         "all runs: 2 % of the samples jitter",

@@ -4,7 +4,8 @@ import csv
 import io
 import json
 import os
-from dataclasses import asdict
+import warnings
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from ..augment import save_hybrid
 from ..load import save
+from ..model import Model, ModelWarning
 from ..model.joints import Prismatic
 from .export import write_augmentation
 from .result import Calibration, Stage
@@ -49,6 +51,7 @@ def summary(calibration: Calibration) -> dict[str, Any]:
                     "median": s.held_out.median,
                     "ninth": s.held_out.ninth,
                     "seen": s.seen.median,
+                    "settled": None if s.settled is None else [s.settled.median, s.settled.ninth],
                     "by_joint": s.held_out.by_joint(),
                     "by_run": s.held_out.by_run(),
                 }
@@ -80,18 +83,28 @@ def write_files(calibration: Calibration, folder: Path) -> dict[str, str]:
         _write(folder / "parameters.csv", _table(parameters))
         _write(folder / "ranges.json", json.dumps(_plain(fitted.fit.ranges()), indent=1))
         name = f"calibrated{calibration.model_file.suffix}"
-        save(fitted.model, folder / name, like=calibration.model_file)
+        save(_as_in_file(fitted.model, calibration), folder / name, like=calibration.model_file)
         written[name] = "the robot's file with the fitted numbers in it, for any tool"
     save_hybrid(calibration.best.model, folder / "model.hybrid")
     hybrid = calibration.stage("hybrid")
     if hybrid is not None:
         delay = 0.0 if hybrid.apparatus is None else max(float(hybrid.apparatus.delay), 0.0)
-        files = write_augmentation(
-            hybrid.model, folder / "augmentation", delay, calibration.model_file, whole_friction=True
-        )
+        with warnings.catch_warnings():
+            # What the file cannot hold was said of the calibrated one.
+            warnings.simplefilter("ignore", ModelWarning)
+            files = write_augmentation(
+                hybrid.model, folder / "augmentation", delay, calibration.model_file, whole_friction=True
+            )
         written |= {f"augmentation/{name}": words for name, words in files.items()}
     _write(folder / "summary.json", json.dumps(summary(calibration), indent=1))
     return written
+
+
+def _as_in_file(model: Model, calibration: Calibration) -> Model:
+    """With the numbers that are the simulator's, not the robot's: its time step, and the speed at which friction fades."""
+    original = calibration.stages[0].model
+    joints = replace(model.joints, friction_speed=original.joints.friction_speed)
+    return replace(model, timestep=original.timestep, joints=joints)
 
 
 def listed(calibration: Calibration, folder: Path) -> dict[str, str]:

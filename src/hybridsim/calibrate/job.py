@@ -18,10 +18,10 @@ from ..identify.levenberg_marquardt import Point
 from ..model import Model
 from .config import Config
 from .discovery import Discovered, discover_effects
-from .judge import judged, windows_of
+from .judge import judged, windows_of, zeros_found
 from .library import with_library
 from .load import Bench, bench_of
-from .menu import EFFECTS, FRICTION, Entry, entries
+from .menu import EFFECTS, FRICTION, ZERO, Entry, entries
 from .networks import needs_friction, network_for
 from .result import Calibration, Candidate, Curve, Finding, Stage
 from .shapes import curves_of
@@ -44,6 +44,8 @@ PARTS = (
     "drawing what was learned",
 )
 """Of the work, as `say` is told of them."""
+_SETTLE = 2.0
+"""How much of a held-out run may be used to find the zeros of its encoders, where these differ from run to run [s]."""
 _APART = 2
 """Windows overlap by half; fits and pictures take every second."""
 _TOLERANCE, _ROUGH, _FEW = 1e-5, 1e-3, 25
@@ -68,6 +70,8 @@ class _Work:
     findings: tuple[Finding, ...] = ()
     curves: tuple[Curve, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
+    points: dict[str, np.ndarray] = field(default_factory=dict)
+    """Of each stage, its numbers in the problem in which it was judged."""
 
     @property
     def training(self) -> tuple[str, ...]:
@@ -121,10 +125,29 @@ class _Work:
         held_out, prediction = judged(windows_of(problem, self.judging), z, begin, _APART)
         title, apparatus = TITLES[name], None if fit is None else fit.apparatus
         self.stages.append(Stage(name, title, model, apparatus, fit, seen, held_out, prediction))
+        self.points[name] = z
         if fit is not None:
             fit.save(self.folder / "fits" / name)
             if fit.done == "stopped":
                 raise StoppedError
+
+    def settle(self, problem: Problem, zeros: Sequence[Free], fit: Fit) -> None:
+        """Judge the stages of this problem once more, after the first seconds of each run have told its encoders' zeros."""
+        runs = [log.run for log in self.bench.held_out]
+        if not zeros or not runs:
+            return
+        begin = 0.0 if self.config.start == "measured" else float(self.config.start)
+        data = problem.data
+        later = np.flatnonzero(np.isin(data.runs, runs) & (data.time >= _SETTLE - 1e-9))
+        if not len(later):
+            return
+        noise = max(fit.noise, 1e-12) * _redundancy(fit)
+        for i, stage in enumerate(self.stages):
+            z = self.points[stage.name]
+            if stage.settled is None and len(z) == problem.size:
+                known = zeros_found(problem, z, zeros, runs, _SETTLE, noise)
+                errors, _ = judged(problem.with_data(data[later]), known, begin, _APART)
+                self.stages[i] = replace(stage, settled=errors)
 
 
 @one_thread
@@ -182,6 +205,7 @@ def _run(work: _Work) -> None:
         work.candidates = discovered.candidates
     if not discovered.chosen:
         return
+    zeros = [f for e in discovered.chosen if e.effect == ZERO for f in e.free]
     with work.part(PARTS[5]):
         shaped = needs_friction(discovered.chosen)
         laws = [
@@ -193,6 +217,7 @@ def _run(work: _Work) -> None:
         z = _whole(problem, part, found)
         work.findings = _findings(discovered, found, {})
         work.add("explained", _bare(found.model), _without_library(found), problem, z)
+        work.settle(problem, zeros, found)
     if config.network:
         _hybrid(work, discovered.chosen, [*base, *laws], _without_library(found))
         work.findings = _findings(discovered, found, {c.joint: c.words for c in work.curves})
@@ -305,6 +330,7 @@ def _hybrid(work: _Work, chosen: Sequence[Entry], free: Sequence[Free], explaine
         part = _part(work, windows_of(problem, work.training, _APART), everything)
         found = work.fit("hybrid", part, known=True)
         work.add("hybrid", found.model, found, problem, _whole(problem, part, found))
+        work.settle(problem, [f for f in own if f.per_run], explained)
     with work.part(PARTS[7]):
         work.curves = curves_of(found.model, explained.model, chosen, bench.training)
 

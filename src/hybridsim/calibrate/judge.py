@@ -1,14 +1,19 @@
 """How well a model predicts: its errors and its motion on windows of measured runs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from ..identify import Errors, Problem
+from ..identify import Errors, Free, Parameters, Problem
 from ..identify.errors import errors_of
+from ..identify.levenberg_marquardt import Point, search
 from ..identify.places import position_names
 from ..identify.starts import best_starts
 from .result import Prediction
+
+_ZERO_SPREAD = 0.05
+"""Of the zeros of encoders, before anything is known of a run [rad or m]."""
 
 
 def windows_of(problem: Problem, runs: Sequence[str], apart: int = 1) -> Problem:
@@ -39,3 +44,22 @@ def judged(problem: Problem, z: np.ndarray, begin: float, apart: int) -> tuple[E
         begin,
     )
     return errors, prediction
+
+
+def zeros_found(
+    problem: Problem, z: np.ndarray, free: Sequence[Free], runs: Sequence[str], seconds: float, noise: float
+) -> np.ndarray:
+    """z, with the zeros of the encoders (`free`) of some runs as their first seconds tell them."""
+    own = problem.parameters
+    controls = np.shape(own.base.apparatus.control_gain)[0]
+    few = [replace(f, prior=(0.0, _ZERO_SPREAD)) for f in free]
+    zeros = Parameters(own.base.model, few, controls, None, runs)
+    data = problem.data
+    first = np.flatnonzero(np.isin(data.runs, runs) & (data.time <= seconds - data.dt * data.steps + 1e-9))
+    part = problem.with_data(data[first]).part(zeros, z).scaled(1 / noise)
+    start = Point(
+        z[[own.names.index(name) for name in zeros.names]], best_starts(part, np.zeros(zeros.size), iterations=5)
+    )
+    found = z.copy()
+    found[[own.names.index(name) for name in zeros.names]] = search(part, start, 10, 1e-3).z
+    return found

@@ -44,6 +44,9 @@ class Stage:
     held_out: Errors
     """On runs that no fit has seen; on the same as `seen` where there are none."""
     prediction: Prediction
+    settled: Errors | None = None
+    """On held-out runs after their first seconds, from which the zeros of their encoders were found; None where every run
+    has the same zeros."""
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,11 @@ def fit(
     except KeyboardInterrupt:
         _say(_how_to_go_on(files, folder))
         return INTERRUPTED
+    except OSError as problem:
+        # A full disk is noticed while writing, when Python no longer knows where.
+        if problem.filename is None and problem.strerror is not None:
+            raise type(problem)(problem.errno, problem.strerror, str(folder)) from problem
+        raise
     record = summary(found) | {"folder": str(folder), "report": str(report)}
     if json:
         print_json(record)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..view.compare import rounded
 from ..view.tables import terminal
 
 MOST_PARAMETERS = 8
@@ -54,9 +55,9 @@ def parameters_table(parameters: Sequence[dict[str, Any]]) -> Table:
         table.add_column(column, justify="right")
     table.add_column("unit")
     for p in parameters:
-        interval = f"{number(p['lower'], -inf):.4g} to {number(p['upper']):.4g}"
         start = "" if p["start"] is None else f"{p['start']:.4g}"
-        table.add_row(escape(p["name"]), start, f"{p['value']:.4g}", interval, escape(p["unit"]))
+        value, *ends = rounded(p["value"], number(p["lower"], -inf), number(p["upper"]))
+        table.add_row(escape(p["name"]), start, value, " to ".join(ends), escape(p["unit"]))
     return table
 
 

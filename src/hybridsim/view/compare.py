@@ -1,6 +1,6 @@
 """Two runs of `hybridsim fit` side by side."""
 
-from math import degrees, inf
+from math import degrees, floor, inf, log10
 from typing import Any
 
 from rich import box
@@ -18,7 +18,7 @@ Record = dict[str, Any]
 
 def compared(name_a: str, a: Record, name_b: str, b: Record) -> Record:
     """What differs between the summaries of two runs."""
-    alike = (a.get("window"), a.get("unit")) == (b.get("window"), b.get("unit"))
+    alike = all(a.get(key) == b.get(key) for key in ("window", "unit", "held_out"))
     return {
         "a": name_a,
         "b": name_b,
@@ -81,13 +81,13 @@ def show_comparison(found: Record, console: Console | None = None) -> None:
     console = console or terminal(WIDTH)
     console.print(_errors_table(found))
     if not found["comparable"]:
-        _say(console, "Horizon or unit of the two differ, so their errors cannot be compared.")
+        _say(console, "Horizon, unit or held-out runs of the two differ, so their errors cannot be compared.")
     for title, which in (("both", "both"), (f"only {found['a']}", "only_a"), (f"only {found['b']}", "only_b")):
         for words in found["findings"][which]:
             _say(console, f"{title}: {words}")
     differing = [p for p in found["parameters"] if p["differs"]]
     if differing:
-        console.print(_parameters_table(found, differing))
+        console.print(_parameters_table(differing))
     both = sum(p["a"] is not None and p["b"] is not None for p in found["parameters"])
     _say(console, f"{len(differing)} of the {both} parameters that both have differ beyond their intervals of 95 %.")
     for side, other in (("a", "b"), ("b", "a")):
@@ -111,7 +111,7 @@ def _errors_table(found: Record) -> Table:
     return table
 
 
-def _parameters_table(found: Record, differing: list[Record]) -> Table:
+def _parameters_table(differing: list[Record]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("parameter that differs")
     for column in ("a", "b"):
@@ -119,14 +119,21 @@ def _parameters_table(found: Record, differing: list[Record]) -> Table:
         table.add_column(f"{column}: interval", justify="right")
     table.add_column("unit")
     for p in differing:
-        cells = [text for side in (p["a"], p["b"]) for text in (f"{side['value']:.4g}", _text(side))]
+        cells = []
+        for side in (p["a"], p["b"]):
+            value, *ends = rounded(side["value"], *_interval(side))
+            cells += [value, " to ".join(ends)]
         table.add_row(escape(p["name"]), *cells, escape(p["unit"]))
     return table
 
 
-def _text(side: Record) -> str:
-    lower, upper = _interval(side)
-    return f"{lower:.4g} to {upper:.4g}"
+def rounded(value: float, lower: float, upper: float) -> tuple[str, str, str]:
+    """With as many places as the width of the interval has a meaning."""
+    width = upper - lower
+    if not 0 < width < inf:
+        return f"{value:.4g}", f"{lower:.4g}", f"{upper:.4g}"
+    places = max(0, 1 - floor(log10(width / 2)))
+    return f"{value:.{places}f}", f"{lower:.{places}f}", f"{upper:.{places}f}"
 
 
 def _say(console: Console, sentence: str) -> None:

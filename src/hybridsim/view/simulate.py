@@ -121,15 +121,18 @@ def _run(
 ) -> tuple[Float[np.ndarray, "n nq"], Float[np.ndarray, "n nv"]]:
     """Positions and velocities over time. Without impulses a step of higher order costs little and errs less."""
     integrator = RungeKutta4() if contact is None else SemiImplicitEuler()
-
-    def states(model, q, qd, controls):
-        motion = rollout(model, (q, qd), controls, dt, steps, integrator, contact)
-        return motion.q, motion.qd
-
-    found = native.jit(states, fallback="xla")(model, q, qd, controls)
+    found = _states(model, (q, qd), controls, dt, steps, integrator, contact)
     if not all(np.isfinite(x).all() for x in found):
         rollout(model, (q, qd), controls, dt, steps, integrator, contact, check=True)  # says where and why
     return found
+
+
+def _rollout(model, state, controls, dt, steps, integrator, contact):
+    motion = rollout(model, state, controls, dt, steps, integrator, contact)
+    return motion.q, motion.qd
+
+
+_states = native.jit(_rollout, fallback="xla")
 
 
 def _keys(model: Model, quantity: str = "position") -> list[str]:

@@ -7,6 +7,7 @@ from ...data.log import Quality
 from .markup import Html, section, table, tag
 from .numbers import NONE, counted, number, percent
 
+_AT_ONCE = 6
 _WORST = {"bad": 2, "look": 1, "good": 0}
 _SAID = {"bad": "bad", "look": "take a look", "good": "good"}
 
@@ -49,7 +50,11 @@ def _verdicts(calibration: Calibration, names: dict[str, str]) -> list[Html]:
         return [tag("p", "Nothing in the logs needs attention.")]
     ranked = sorted(said.items(), key=lambda item: -_WORST[item[0][0]])
     items = [tag("li", _badge(level), f" {_whose(runs, calibration)}: {words}") for (level, words), runs in ranked]
-    return [tag("ul", *items, class_="plain")]
+    shown = [tag("ul", *items[:_AT_ONCE], class_="plain")]
+    if rest := items[_AT_ONCE:]:
+        more = tag("summary", f"{counted(len(rest), 'remark')} more")
+        shown.append(tag("details", more, tag("ul", *rest, class_="plain")))
+    return shown
 
 
 def _whose(runs: list[str], calibration: Calibration) -> str:

@@ -34,8 +34,9 @@ def _heading(stage: str) -> Html:
 
 
 def _row(values: list[float], units: Units) -> list[str]:
-    """The least is bold."""
+    """The least is bold, with all that look the same."""
     known = [v for v in values if v == v]
     least = min(known) if known else float("nan")
     texts = [error(v) if v == v and abs(v) == float("inf") else number(units.factor * v, full=True) for v in values]
-    return [tag("b", t) if v == least and v < float("inf") else t for v, t in zip(values, texts, strict=True)]
+    best = texts[values.index(least)] if known and least < float("inf") else ""
+    return [tag("b", text) if text == best else text for text in texts]

@@ -1,7 +1,6 @@
 """The result in one sentence, and a card for each model."""
 
 import math
-from pathlib import PurePath
 
 from ...calibrate.result import Calibration, Stage
 from .markup import Html, bar, tag
@@ -63,13 +62,10 @@ def advice(calibration: Calibration, files: dict[str, str]) -> str:
 
 def file_of(calibration: Calibration, stage: Stage, files: dict[str, str]) -> str:
     """The file of a stage in the folder of the run."""
-    suffix = calibration.model_file.suffix
-    for stem in (stage.name, "calibrated") if stage.name != "hybrid" else ("hybrid",):
-        for name in files:
-            path = PurePath(name)
-            if path.stem == stem and path.suffix in (suffix, ""):
-                return f"folder {name}" if stage.name == "hybrid" and not path.suffix else name
-    return "folder hybrid" if stage.name == "hybrid" else f"calibrated{suffix}"
+    suffix = ".hybrid" if stage.name == "hybrid" else calibration.model_file.suffix
+    usual = "model.hybrid" if stage.name == "hybrid" else f"calibrated{suffix}"
+    own = f"{stage.name}{suffix}"
+    return own if own in files else usual
 
 
 def cards(calibration: Calibration, units: Units) -> Html:

@@ -36,8 +36,15 @@ def parameters(calibration: Calibration) -> Html:
     )
     header = ["parameter", "unit", "in the file", "fitted", "95 % interval", "", "change"]
     header += ["in hybrid"] if beside else []
-    rows = [_row(e, beside) for e in fit.parameters]
-    return section("parameters", "Parameters", tag("p", intro), legend, table(header, rows, (0, 1, 5)), *_unknown(fit))
+    shown_rows = table(header, [_row(e, beside) for e in fit.parameters], (0, 1, 5))
+    return section("parameters", "Parameters", tag("p", intro), legend, shown_rows, *_apart(fit), *_unknown(fit))
+
+
+def _apart(fit: Fit) -> list[Html]:
+    """Numbers of sensors and controls, which no model file can hold."""
+    names = [e.name for e in fit.parameters if e.name.startswith(("control/", "sensor/"))]
+    words = ": of the measurement, not of the mechanism. A model file cannot hold it; apply it to logs and commands."
+    return [tag("p", *_listed(names), words, class_="small")] if names else []
 
 
 def _row(e: Estimate, beside: dict[str, Estimate]) -> list[str]:

@@ -33,8 +33,10 @@ def zoom(calibration: Calibration, names: dict[str, str], units: Units) -> Pictu
             name = prediction.joints[joint]
             grid[row, 0].set_ylabel(f"{name} [{units.by_joint.get(name, units.unit)}]")
         figure.legend(handles=legend(stages, prediction.begin, dots=True), loc="outside upper left", ncols=5)
-        places = [f"{names[prediction.runs[w]]} from {number(log_time(prediction, w), 5)} s" for w in windows.values()]
-        caption = f"Of {len(errors)} windows, by the error of the model “{stages[-1].name}”: {'; '.join(places)}."
+        caption = f"The {', '.join(windows)} of {len(errors)} windows by the error of the model “{stages[-1].name}”: "
+        caption += "; ".join(
+            f"{names[prediction.runs[w]]} from {number(log_time(prediction, w), 5)} s" for w in windows.values()
+        )
         return picture("windows", figure, "Measured and simulated positions in three windows, enlarged", caption)
 
 
