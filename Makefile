@@ -1,5 +1,5 @@
 # Needs make and Python 3.11, 3.12 or 3.13; everything else is installed into .venv.
-#   make demo      a two-link arm swings: energy drift, speed, a picture in out/demo
+#   make demo      calibrates a two-link arm from logs; tables, and a report in out/demo/run
 #   make test      formatting, types, layers and the tests that take seconds
 #   make test-all  the slow tests too
 #   make bench     this engine beside jax.jit, MuJoCo, MJX, Pinocchio and TDS; writes benchmarks/RESULTS*.md
@@ -37,7 +37,7 @@ gradients: $(BENCH)
 	PYTHONPATH=benchmarks $(BIN)/python -m gradient_table
 
 experiments: $(RUN)
-	for name in discovery friction motor energy global-search three-link coverage unidentifiable; do $(BIN)/hybridsim experiment $$name || exit; done
+	for name in swing discovery friction motor energy global-search three-link coverage unidentifiable; do $(BIN)/hybridsim experiment $$name || exit; done
 
 lint: $(DEV)
 	$(BIN)/ruff format --check

@@ -97,6 +97,14 @@ def test_a_folder_is_not_overwritten(config, main_job, capsys):
     assert (out / "fit.toml").exists()
 
 
+def test_what_wrong_input_leaves_is_no_run(config, main_job, capsys):
+    main_job.problem = ValueError("swing.csv has no column 'a'")
+    assert main(["fit", "fit.toml"]) == 2
+    Path("out/fit/progress").mkdir()
+    main_job.problem = None
+    assert main(["fit", "fit.toml"]) == 0
+
+
 def test_ctrl_c_says_how_to_go_on(config, main_job, capsys):
     main_job.problem = KeyboardInterrupt()
     said = (

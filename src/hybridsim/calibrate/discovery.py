@@ -23,6 +23,8 @@ _SAME_KIND = 0.1
 """The same effect at other joints is taken in with the best, if it explains this part of what the best one does."""
 _TRIFLE = 3e-3
 """Part of the first error below which an effect is not worth a word."""
+_IDLE = 0.2
+"""Part of what an effect has to explain to be taken in, below which it is left out again."""
 _AS_GOOD = 0.9
 """Part of the best one's gain for which a simpler effect is preferred."""
 _ITERATIONS = 8
@@ -111,7 +113,7 @@ def _without_idle(problem, point, free, chosen, places, least) -> tuple[list[Ent
             back[own] = -point.z[own]
             loss[e] = _left_out(folds, others, problem, point, back) - now
         idle = min(loss, key=lambda e: loss[e])
-        if loss[idle] > least * now:
+        if loss[idle] > _IDLE * least * now:
             break
         chosen.remove(idle)
         z = point.z.copy()

@@ -52,6 +52,8 @@ def summary(calibration: Calibration) -> dict[str, Any]:
                     "ninth": s.held_out.ninth,
                     "seen": s.seen.median,
                     "settled": None if s.settled is None else [s.settled.median, s.settled.ninth],
+                    "windows": s.held_out.rmse.tolist(),
+                    "settled_windows": None if s.settled is None else s.settled.rmse.tolist(),
                     "by_joint": s.held_out.by_joint(),
                     "by_run": s.held_out.by_run(),
                 }

@@ -14,8 +14,10 @@ def bench(model: ModelFile, free: Flag = False, json: Flag = False) -> None:
         json: Print JSON.
     """
     from ..view.bench import measure, show_speeds
+    from ..view.tables import working
 
-    speeds = measure(read_model(model, free), model, free)
+    with working("compiling, then measuring"):
+        speeds = measure(read_model(model, free), model, free)
     if json:
         print_json({"model": str(model)} | speeds)
     else:

@@ -48,7 +48,7 @@ def fit(
     # With --json nothing but the summary may be on stdout, whoever else prints.
     try:
         with redirect_stdout(sys.stderr) if json else nullcontext():
-            found = calibrate(config, folder, resume=resume, progress=True)
+            found = calibrate(config, folder, resume=resume, progress=sys.stderr.isatty())
             report = write_report(found, folder, listed(found, folder))
     except KeyboardInterrupt:
         _say(_how_to_go_on(files, folder))

@@ -35,12 +35,12 @@ def read_summary(folder: Path) -> dict[str, Any]:
 def prepare_folder(folder: Path, resume: bool, force: bool) -> Path | None:
     """Make the folder of a run. With `force`, what is in it moves aside: the new place is returned.
 
-    A configuration alone is no run yet.
+    A configuration and empty folders are no run yet: wrong input leaves no more.
     """
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; give a folder for the run by --out")
-    inside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    used = any(name != CONFIG for name in inside)
+    inside = folder.is_dir() and any(folder.iterdir())
+    used = inside and any(path.is_file() and path != folder / CONFIG for path in folder.rglob("*"))
     if resume and force:
         raise ValueError("--resume goes on and --force begins anew; give one of them")
     if resume and not inside:

@@ -31,14 +31,17 @@ def simulate(
         json: Print JSON.
     """
     from ..view.simulate import along_log, from_rest, motion_csv, motion_record, show_motion
+    from ..view.tables import working
 
     if log is not None and q:
         raise ValueError("--q and --log both say where to start; give one of them")
     found = read_model(model, free)
-    if log is None:
-        motion = from_rest(found, q, 2.0 if seconds is None else seconds, 1e-3 if dt is None else dt, limits)
-    else:
-        motion = along_log(found, read_log_for(model, found, log), seconds, dt, limits)
+    measured = None if log is None else read_log_for(model, found, log)
+    with working("compiling, then simulating"):
+        if measured is None:
+            motion = from_rest(found, q, 2.0 if seconds is None else seconds, 1e-3 if dt is None else dt, limits)
+        else:
+            motion = along_log(found, measured, seconds, dt, limits)
     if out is not None:
         write_text(out, motion_csv(motion))
     if json:

@@ -6,6 +6,7 @@ import numpy as np
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.status import Status
 from rich.table import Table
 
 from ..model import Model
@@ -26,6 +27,11 @@ def terminal(plain_width: int = PLAIN_WIDTH) -> Console:
     if not console.is_terminal:
         console.width = plain_width
     return console
+
+
+def working(words: str) -> Status:
+    """Something that moves on stderr, if that is a terminal, while nobody knows how long it takes: `with working(...)`."""
+    return Console(stderr=True).status(words)
 
 
 def show_model(model: Model, title: str, console: Console | None = None) -> None:
