@@ -20,7 +20,7 @@ URDF = Path(__file__).parent / "double_pendulum.urdf"
 
 def leave_one_out(out: Path) -> dict[str, dict[str, list[float]]]:
     """Of each stage the errors of all windows: as logged, and after the first 2 s have told the encoders' zeros."""
-    logs = sorted(dataset_path("dfki-double-pendulum").glob("*.csv"))
+    logs = sorted(dataset_path("dfki-double-pendulum", None).glob("*.csv"))
     found: dict[str, dict[str, list[float]]] = {}
     for held in logs:
         folder = out / held.stem

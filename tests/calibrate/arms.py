@@ -26,7 +26,7 @@ def driven(
     seed: int = 0,
     delay: float = 0.0,
     noise: float = 0.0,
-    torque: tuple[float, float] = (8.0, 3.0),
+    torque: tuple[float, float] = (2.0, 0.7),
     run: str = "a",
 ) -> hs.Trajectory:
     """A log of a model under sums of sines, which act `delay` seconds later than the log says."""
@@ -49,3 +49,10 @@ def driven(
     # A force that is constant during a fine step is that of its middle.
     q, qd = (np.asarray(x) for x in hs.native.jit(motion)(model, command(t[:-1] + 0.5 * dt / fine - delay)))
     return hs.Trajectory(t[::fine], q + noise * rng.standard_normal(q.shape), qd, command(t[::fine]), run=run)
+
+
+def swinging(seconds: float = 4.0, dt: float = 1e-2) -> hs.Trajectory:
+    """A log that takes no time to make; no arm would move so."""
+    t = dt * np.arange(round(seconds / dt) + 1)
+    q, qd = np.sin(np.outer(t, [2, 3])), np.cos(np.outer(t, [2, 3])) * [2, 3]
+    return hs.Trajectory(t, q, qd, np.cos(np.outer(t, [4, 5])))

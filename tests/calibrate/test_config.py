@@ -7,10 +7,11 @@ import pytest
 
 import hybridsim as hs
 from hybridsim.calibrate import config_of, propose, read_config
+from hybridsim.calibrate.load import bench_of
 from hybridsim.calibrate.menu import EFFECTS
 from hybridsim.data import DataError
 
-from .arms import driven, write_log
+from .arms import swinging, write_log
 
 SHORT = """
 [model]
@@ -119,8 +120,7 @@ def test_a_file_is_read_from_its_folder(tmp_path):
 
 
 def test_a_proposal_is_read_as_it_was_meant(tmp_path, arm_file):
-    model = hs.load(arm_file)
-    logs = [write_log(tmp_path / f"{run}.csv", driven(model, 1.5, seed=k)) for k, run in enumerate("ab")]
+    logs = [write_log(tmp_path / f"{run}.csv", swinging(1.5)) for run in "ab"]
     config = config_of(propose(arm_file, logs, folder=tmp_path), tmp_path)
     assert config.model_file.resolve() == arm_file
     assert [path.resolve() for path in (*config.training, *config.held_out)] == logs
@@ -208,7 +208,7 @@ def test_what_is_wrong_is_said_where_it_is(before, after, said):
         ("[logs]", '[logs]\ncolumns = { "elbow.position" = [] }', "elbow.position"),
         ("[logs]", '[logs]\ncolumns = { "elbow.position" = true }', "elbow.position"),
         ("[logs]", '[logs]\nheld_out = ["./a.csv"]', "a.csv is in logs.training and in logs.held_out"),
-        ("[logs]", '[logs]\nheld_out = ["a.csv", "b.csv", "b.csv"]'.replace('"a.csv", ', ""), "b.csv"),
+        ("[logs]", '[logs]\nheld_out = ["b.csv", "b.csv"]', "b.csv"),
         ('"link/*/mass"', '{ path = "m", prior = ["a", 1] }', "prior of m"),
         ('"link/*/mass"', '{ path = "m", prior = [nan, 1] }', "prior of m"),
         ('"link/*/mass"', "{ path = 3 }", "path"),
@@ -220,8 +220,6 @@ def test_numbers_that_cannot_be_used_are_refused_before_anything_is_read(before,
 
 @pytest.mark.parametrize("missing", ["arm.urdf", "a.csv"])
 def test_missing_model_or_logs_are_named(missing, tmp_path, arm_file):
-    from hybridsim.calibrate.load import bench_of
-
     text = SHORT.replace("arm.urdf", str(arm_file)) if missing == "a.csv" else SHORT
     config = config_of(text, tmp_path)
     with pytest.raises((ValueError, OSError), match=re.escape(missing)):
@@ -229,8 +227,6 @@ def test_missing_model_or_logs_are_named(missing, tmp_path, arm_file):
 
 
 def test_a_question_mark_is_a_question(tmp_path, arm_file):
-    from hybridsim.calibrate.load import bench_of
-
     asked = '[logs.columns]\n"elbow.position" = "?"\n[fit]'
     text = SHORT.replace("arm.urdf", str(arm_file)).replace("[fit]", asked)
     with pytest.raises(DataError, match=r"does not say yet which column is elbow.position: put the name"):

@@ -1,5 +1,6 @@
 """What a run is to do: fit.toml, read and checked."""
 
+import os
 import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -220,7 +221,8 @@ def _column(value: Any) -> str | float | None:
 
 def _path(given: str, folder: Path) -> Path:
     path = Path(given).expanduser()
-    return path if path.is_absolute() else folder / path
+    # "out/x/../run.csv" in a message would puzzle.
+    return Path(os.path.normpath(path if path.is_absolute() else folder / path))
 
 
 def _paths(name: str, what: str, given: list[Any], folder: Path) -> tuple[Path, ...]:

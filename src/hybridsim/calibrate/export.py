@@ -14,6 +14,7 @@ from ..augment import Networks
 from ..augment.acting import Acting
 from ..augment.entities import rows_of
 from ..dynamics import assemble, expand_v, reduce_force
+from ..identify.whole_files import write_text
 from ..load import save
 from ..model import Model
 from ..model.names import unmarked
@@ -78,7 +79,7 @@ def write_augmentation(
     }
     folder.mkdir(parents=True, exist_ok=True)
     for name, (text, _) in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        write_text(folder / name, text)
     written = {name: words for name, (_, words) in files.items()}
     if like is not None:
         save(plain, folder / plain_name, like)

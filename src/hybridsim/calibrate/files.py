@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import warnings
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..augment import save_hybrid
+from ..identify.whole_files import write_text
 from ..load import save
 from ..model import Model, ModelWarning
 from ..model.joints import Prismatic
@@ -81,9 +81,9 @@ def write_files(calibration: Calibration, folder: Path) -> dict[str, str]:
     fitted = physical(calibration)
     if fitted is not None and fitted.fit is not None:
         parameters = [asdict(e) for e in fitted.fit.parameters]
-        _write(folder / "parameters.json", json.dumps(_plain(parameters), indent=1))
-        _write(folder / "parameters.csv", _table(parameters))
-        _write(folder / "ranges.json", json.dumps(_plain(fitted.fit.ranges()), indent=1))
+        write_text(folder / "parameters.json", json.dumps(_plain(parameters), indent=1))
+        write_text(folder / "parameters.csv", _table(parameters))
+        write_text(folder / "ranges.json", json.dumps(_plain(fitted.fit.ranges()), indent=1))
         name = f"calibrated{calibration.model_file.suffix}"
         save(_as_in_file(fitted.model, calibration), folder / name, like=calibration.model_file)
         written[name] = "the robot's file with the fitted numbers in it, for any tool"
@@ -98,7 +98,7 @@ def write_files(calibration: Calibration, folder: Path) -> dict[str, str]:
                 hybrid.model, folder / "augmentation", delay, calibration.model_file, whole_friction=True
             )
         written |= {f"augmentation/{name}": words for name, words in files.items()}
-    _write(folder / "summary.json", json.dumps(summary(calibration), indent=1))
+    write_text(folder / "summary.json", json.dumps(summary(calibration), indent=1))
     return written
 
 
@@ -146,13 +146,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.integer):
         return int(value)
     return value
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all: what was there before stays until the new one is complete."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)

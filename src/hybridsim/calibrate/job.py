@@ -15,6 +15,7 @@ from ..identify import Fit, Free, LevenbergMarquardt, Parameters, Problem, prepa
 from ..identify.blas import one_thread
 from ..identify.fit import solved
 from ..identify.levenberg_marquardt import Point
+from ..identify.whole_files import write_text
 from ..model import Model
 from .config import Config
 from .discovery import Discovered, discover_effects
@@ -229,7 +230,9 @@ def _handled(found: Quality) -> Quality:
     for level, words in found.verdicts:
         if " later: shift it by " in words:
             continue
-        kept.append(("good", words.replace("resample before a fit", "resampled")) if "jitter" in words else (level, words))
+        kept.append(
+            ("good", words.replace("resample before a fit", "resampled")) if "jitter" in words else (level, words)
+        )
     return replace(found, verdicts=tuple(kept) or (("good", "nothing was found that would mislead a fit"),))
 
 
@@ -307,7 +310,7 @@ def _discover(work, problem, start, base, menu, places) -> Discovered:
         "z": found.point.z.tolist(),
         "s": found.point.s.ravel().tolist(),
     }
-    file.write_text(json.dumps(text))
+    write_text(file, json.dumps(text))
     return found
 
 

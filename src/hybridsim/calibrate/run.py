@@ -46,7 +46,8 @@ def _shown(progress: bool) -> Iterator[Callable[[str], None]]:
         SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         TextColumn("{task.description}"),
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=sum(shares.values()))
         done, part = 0.0, ""
 

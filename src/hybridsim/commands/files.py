@@ -1,9 +1,7 @@
 """Writing: whole or not at all, so that a full disk never leaves half a file in place of a good one."""
 
 import json
-import os
 import sys
-from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -14,25 +12,17 @@ def write_text(path: Path, text: str) -> None:
     path = path.resolve()
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it")
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")  # a device or a pipe, such as /dev/stdout
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _replace(path, text)
-    except OSError as problem:
-        # A full disk is noticed while writing, when Python no longer knows the file's name.
-        raise type(problem)(problem.errno, problem.strerror, problem.filename or str(path)) from problem
+    if path.exists() and not path.is_file():
+        # A device or a pipe, such as /dev/stdout.
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as problem:
+            raise type(problem)(problem.errno, problem.strerror, str(path)) from problem
+    else:
+        from ..identify.whole_files import write_text as write_whole
 
-
-def _replace(path: Path, text: str) -> None:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
 
 
 def refuse_to_overwrite(path: Path, force: bool) -> None:

@@ -15,6 +15,7 @@ from .errors import Errors
 from .estimates import Estimate
 from .levenberg_marquardt import Point
 from .problem import Problem
+from .whole_files import write_arrays, write_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ class Fit:
         arrays |= {f"apparatus.{name}": np.asarray(x) for name, x in vars(self.apparatus).items()}
         for i, own in enumerate(self.runs.values()):
             arrays |= {f"run{i}.{name}": np.asarray(x) for name, x in vars(own).items()}
-        np.savez(folder / "fit.npz", allow_pickle=False, **arrays)
+        write_arrays(folder / "fit.npz", arrays)
         text = {
             "parameters": [asdict(e) for e in self.parameters],
             "identifiability": self.identifiability,
@@ -111,8 +112,8 @@ class Fit:
             "runs": list(self.runs),
             "errors": {"dt": self.errors.dt, "runs": self.errors.runs, "joints": self.errors.joints},
         }
-        (folder / "fit.json").write_text(json.dumps(text, indent=1))
-        (folder / "ranges.json").write_text(json.dumps(self.ranges(), indent=1))
+        write_text(folder / "fit.json", json.dumps(text, indent=1))
+        write_text(folder / "ranges.json", json.dumps(self.ranges(), indent=1))
 
 
 def load_fit(folder: str | Path) -> Fit:

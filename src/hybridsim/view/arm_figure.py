@@ -16,7 +16,7 @@ from ..dynamics import forward_kinematics
 from ..model import Model
 
 if TYPE_CHECKING:
-    from .demo import Swing
+    from .swing import Swing
 
 INK = "#1f2933"
 GREY = "#8a94a0"

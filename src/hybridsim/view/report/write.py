@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ...calibrate.result import Calibration
+from ...identify.whole_files import write_text
 from .page import page
 
 
@@ -15,7 +16,7 @@ def write_report(calibration: Calibration, folder: Path, files: dict[str, str] |
     figures = folder / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     for picture in made.pictures:
-        (figures / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8")
+        write_text(figures / f"{picture.name}.svg", picture.svg)
     path = folder / "report.html"
-    path.write_text(made.html, encoding="utf-8")
+    write_text(path, made.html)
     return path

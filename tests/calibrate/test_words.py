@@ -1,0 +1,148 @@
+"""Forces and findings in words: exact curves are called what they are, and findings have their number and unit."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from hybridsim.calibrate import menu
+from hybridsim.calibrate.library import COUPLING
+from hybridsim.calibrate.menu import Entry
+from hybridsim.calibrate.networks import DRAG, LOADED, ONE_SIDED, PLACED, POSITION
+from hybridsim.calibrate.words import finding_words, shape_of
+from hybridsim.identify.estimates import Estimate
+
+V = np.linspace(-4, 4, 161)
+SIGN = np.tanh(V / 0.05)
+
+
+@pytest.mark.parametrize(
+    ("force", "words"),
+    [
+        (-0.31 * SIGN, "odd, saturating: looks like Coulomb friction of 0.31 N m"),
+        (-0.2 * V, "odd, proportional: looks like viscous friction of 0.2 N m s"),
+        (-0.05 * V * np.abs(V), "odd, growing with the square: looks like drag of 0.05 N m s^2"),
+        (
+            -0.3 * SIGN - 0.08 * V,
+            "odd, a jump and a slope: looks like Coulomb friction of 0.3 N m with viscous friction",
+        ),
+        (
+            -np.where(V > 0, 0.4, 0.25) * SIGN,
+            "stronger in one direction, saturating: looks like Coulomb friction of 0.33 N m",
+        ),
+    ],
+)
+def test_exact_curves_are_called_what_they_are(force, words):
+    assert shape_of(V, force) == words
+
+
+def test_friction_that_falls_with_speed_is_stribecks():
+    words = shape_of(V, -(0.2 + 0.3 * np.exp(-np.abs(V) / 1.0)) * SIGN)
+    assert words.startswith("odd, falling with speed: looks like Stribeck friction of about 0.")
+
+
+def test_little_noise_changes_no_word():
+    noise = 0.01 * np.random.default_rng(0).standard_normal(len(V))
+    assert shape_of(V, -0.31 * SIGN + noise).startswith("odd, saturating: looks like Coulomb friction of 0.3")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_alone_is_no_law(seed):
+    words = shape_of(V, np.random.default_rng(seed).standard_normal(len(V)))
+    assert "looks like" not in words
+
+
+@pytest.mark.parametrize("force", [0.3 * SIGN, 0.2 * V, 0.05 * V * np.abs(V)])
+def test_what_drives_is_not_called_friction(force):
+    assert "looks like" not in shape_of(V, force)
+
+
+def test_nothing_is_no_friction():
+    assert "looks like" not in shape_of(V, np.zeros(len(V)))
+
+
+def test_a_force_has_its_own_unit():
+    assert shape_of(V, -0.31 * SIGN, "N").endswith("Coulomb friction of 0.31 N")
+
+
+def fit_of(*parameters: Estimate):
+    """As much of a fit as sentences need."""
+
+    def value(name: str) -> Estimate:
+        return {e.name: e for e in parameters}[name]
+
+    kind = type("Fit", (SimpleNamespace,), {"__getitem__": lambda self, name: value(name)})
+    return kind(parameters=parameters)
+
+
+def estimate(name: str, value: float, unit: str, start: float = 0.0) -> Estimate:
+    return Estimate(name, value, 0.01 * value, 0.98 * value, 1.02 * value, start, unit)
+
+
+FIT = fit_of(
+    estimate("joint/elbow/friction", 0.3125, "N m"),
+    estimate("control/delay", 0.0123, "s"),
+    estimate("sensor/elbow/bias [a]", 0.05, "rad"),
+    estimate("sensor/elbow/bias [b]", -0.03, "rad"),
+    estimate("joint/elbow/armature", 0.02, "kg m^2"),
+    estimate("link/forearm/com.x", 0.150, "m", start=0.162),
+    estimate("control/elbow/gain", 0.93, ""),
+    estimate("control/elbow/bias", 0.4, "N m"),
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (
+            Entry(menu.FRICTION, "elbow"),
+            "force at joint elbow depends on its velocity, odd, saturating: looks like Coulomb friction of "
+            "0.312 +- 0.006 N m",
+        ),
+        (Entry(menu.DELAY, ""), "controls act late: a delay of 12.3 +- 0.2 ms"),
+        (
+            Entry(menu.ZERO, "elbow"),
+            "the encoder of joint elbow has another zero in every run: they differ by 0.08 rad from run to run "
+            "(+0.05, -0.03)",
+        ),
+        (
+            Entry(menu.ROTOR, "elbow"),
+            "joint elbow is slower to speed up than its links alone: looks like a rotor's inertia of "
+            "0.02 +- 0.0004 kg m^2",
+        ),
+        (Entry(menu.CENTRE, "forearm, x"), "the centre of mass of link forearm is elsewhere along x by -12 mm"),
+        (Entry(menu.GAIN, "elbow"), "the control of elbow is 0.93 +- 0.02 times what the log says"),
+        (Entry(menu.BIAS, "elbow"), "the control of elbow has an offset of 0.4 +- 0.008 N m"),
+    ],
+)
+def test_findings_have_their_number_and_unit(entry, words):
+    assert finding_words(entry, FIT) == words
+
+
+def test_a_learned_shape_is_told_in_place_of_the_law():
+    words = finding_words(Entry(menu.FRICTION, "elbow"), FIT, "odd, falling with speed")
+    assert words == "force at joint elbow depends on its velocity, odd, falling with speed"
+
+
+@pytest.mark.parametrize(
+    ("effect", "words"),
+    [
+        (DRAG, "force at joint elbow grows faster than its velocity: looks like drag"),
+        (ONE_SIDED, "friction at joint elbow is stronger in one direction"),
+        (LOADED, "friction at joint elbow grows with the load: looks like a gear"),
+        (PLACED, "friction at joint elbow depends on its position"),
+        (POSITION, "force at joint elbow depends on its position: looks like a spring, a cable or an unknown weight"),
+        (COUPLING, "force at joint elbow depends on the motion of other joints"),
+    ],
+)
+def test_forces_are_told_by_what_they_depend_on(effect, words):
+    assert finding_words(Entry(effect, "elbow"), FIT) == words
+
+
+def test_every_effect_has_words_of_its_own():
+    told = {finding_words(Entry(effect, "forearm, x"), FIT) for effect in menu.EFFECTS.values()}
+    assert len(told) == len(menu.EFFECTS)
+
+
+def test_a_number_that_is_not_known_is_not_invented():
+    assert finding_words(Entry(menu.BIAS, "wrist"), FIT) == "the control of wrist has an offset of unknown size"
