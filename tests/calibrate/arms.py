@@ -28,8 +28,10 @@ def driven(
     noise: float = 0.0,
     torque: tuple[float, float] = (2.0, 0.7),
     run: str = "a",
+    held: bool = False,
 ) -> hs.Trajectory:
-    """A log of a model under sums of sines, which act `delay` seconds later than the log says."""
+    """A log of a model under sums of sines, which act `delay` seconds later than the log says; `held`: in steps, each of
+    them from one sample to the next."""
     rng = np.random.default_rng(seed)
     fine = 10
     t = dt / fine * np.arange(round(seconds / dt) * fine + 1)
@@ -47,7 +49,8 @@ def driven(
         return made.q[::fine], made.qd[::fine]
 
     # A force that is constant during a fine step is that of its middle.
-    q, qd = (np.asarray(x) for x in hs.native.jit(motion)(model, command(t[:-1] + 0.5 * dt / fine - delay)))
+    when = t[:-1] + 0.5 * dt / fine - delay
+    q, qd = (np.asarray(x) for x in hs.native.jit(motion)(model, command(np.floor(when / dt) * dt if held else when)))
     return hs.Trajectory(t[::fine], q + noise * rng.standard_normal(q.shape), qd, command(t[::fine]), run=run)
 
 

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import hybridsim as hs
-from hybridsim.augment.acting import with_sites
 from hybridsim.calibrate.library import TERMS, one_freedom_joints, scales_of, with_library
+from hybridsim.identify import Parameters
 
 from .arms import JOINTS, swinging
 
@@ -24,13 +23,10 @@ def library(arm_model):
 @pytest.fixture(scope="module")
 def force_of(arm_model, library):
     """What a vector of weights adds to the joints' forces."""
-    grafted = library[0]
-    (site,) = hs.sites_of(grafted)
+    free = Parameters(library[0], ["network"], 2)
 
     def moved(weights, q, qd, command):
-        network = replace(site.network, network=replace(site.network.network, weights=weights))
-        model = with_sites(grafted, [replace(site, network=network)])
-        added = hs.acceleration(model, (q, qd), hs.Control(force=command), contact=None)
+        added = hs.acceleration(free.model(weights), (q, qd), hs.Control(force=command), contact=None)
         plain = hs.acceleration(arm_model, (q, qd), hs.Control(force=command), contact=None)
         return hs.mass_matrix(arm_model, q) @ (added - plain)
 
@@ -39,9 +35,9 @@ def force_of(arm_model, library):
 
 def weights(library, effect: str, joint: str, term: int = 0) -> np.ndarray:
     """One at 1, all others at 0."""
-    flat = np.zeros(2 * 11)
-    flat[library[1][effect, joint][term]] = 1.0
-    return flat.reshape(2, 11)
+    found = np.zeros(2 * 11)
+    found[library[1][effect, joint][term]] = 1.0
+    return found
 
 
 def formulas(arm_model, i: int) -> dict[tuple[str, int], float]:
@@ -80,7 +76,7 @@ def test_each_weight_adds_its_term(joint, arm_model, library, force_of):
 
 
 def test_weights_of_zero_change_no_bit(arm_model, library):
-    start = hs.State(jnp.asarray(Q), jnp.asarray(QD))
+    start = Q, QD
     for integrator in (hs.SemiImplicitEuler(), hs.RungeKutta4()):
         with_it, without = (
             hs.native.jit(

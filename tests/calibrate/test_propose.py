@@ -46,13 +46,13 @@ def test_what_was_measured_comes_before_what_was_filtered(tmp_path, arm_file):
     """A filter delays. The other one is named beside the choice."""
     log = renamed(tmp_path / "a.csv", shoulder_position="shoulder_position_filtered")
     head, *rows = log.read_text().splitlines()
-    rows = [f"{row},{k}" for k, row in enumerate(rows)]
+    rows = [f"{row},{k / 100}" for k, row in enumerate(rows)]
     log.write_text("\n".join([f"{head},shoulder_position_measured", *rows]))
     text = propose(arm_file, [log], folder=tmp_path)
     assert columns_of(text)["shoulder.position"] == "shoulder_position_measured"
     assert line_of(text, '"shoulder.position"').endswith("# or 'shoulder_position_filtered'")
     (read,) = bench_of(config_of(text.replace("held_out_part", "# held_out_part"), tmp_path)).training
-    np.testing.assert_array_equal(read.q[:, 0], np.arange(401))
+    np.testing.assert_array_equal(read.q[:, 0], np.arange(401) / 100)
 
 
 def test_a_column_that_is_not_known_is_a_question(tmp_path, arm_file):
@@ -136,9 +136,9 @@ def test_files_may_be_called_anything(name, tmp_path, arm_file):
 
 
 def test_columns_may_be_called_anything(tmp_path, arm_file):
-    log = renamed(tmp_path / "a.csv", elbow_position="elbow position \\ #1")
+    log = renamed(tmp_path / "a.csv", elbow_position="elbow\\position")
     text = propose(arm_file, [log], folder=tmp_path)
-    assert columns_of(text)["elbow.position"] == "elbow position \\ #1"
+    assert columns_of(text)["elbow.position"] == "elbow\\position"
 
 
 @pytest.mark.parametrize(("seconds", "window"), [(4.0, 1.0), (2.0, 0.5), (0.8, 0.2)])

@@ -1,15 +1,16 @@
 """Forces and findings in words: exact curves are called what they are, and findings have their number and unit."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
+import hybridsim as hs
 from hybridsim.calibrate import menu
 from hybridsim.calibrate.library import COUPLING
 from hybridsim.calibrate.menu import Entry
 from hybridsim.calibrate.networks import DRAG, LOADED, ONE_SIDED, PLACED, POSITION
 from hybridsim.calibrate.words import finding_words, shape_of
+from hybridsim.identify import Errors, Fit
+from hybridsim.identify.apparatus import perfect
 from hybridsim.identify.estimates import Estimate
 
 V = np.linspace(-4, 4, 161)
@@ -27,7 +28,7 @@ SIGN = np.tanh(V / 0.05)
             "odd, a jump and a slope: looks like Coulomb friction of 0.3 N m with viscous friction",
         ),
         (
-            -np.where(V > 0, 0.4, 0.25) * SIGN,
+            -np.where(V > 0, 0.42, 0.24) * SIGN,
             "stronger in one direction, saturating: looks like Coulomb friction of 0.33 N m",
         ),
     ],
@@ -65,14 +66,12 @@ def test_a_force_has_its_own_unit():
     assert shape_of(V, -0.31 * SIGN, "N").endswith("Coulomb friction of 0.31 N")
 
 
-def fit_of(*parameters: Estimate):
-    """As much of a fit as sentences need."""
-
-    def value(name: str) -> Estimate:
-        return {e.name: e for e in parameters}[name]
-
-    kind = type("Fit", (SimpleNamespace,), {"__getitem__": lambda self, name: value(name)})
-    return kind(parameters=parameters)
+def fit_of(*parameters: Estimate) -> Fit:
+    """A fit of which only its numbers matter."""
+    model = hs.chain(1)
+    errors = Errors(0.01, ("a",), ("joint1",), np.zeros((1, 2, 1)))
+    nothing = np.zeros((0, 0))
+    return Fit(model, perfect(model, 1), {}, parameters, nothing, "", "", 0.0, errors, np.zeros(0), 0.0, "", 0.0)
 
 
 def estimate(name: str, value: float, unit: str, start: float = 0.0) -> Estimate:
@@ -140,7 +139,8 @@ def test_forces_are_told_by_what_they_depend_on(effect, words):
 
 
 def test_every_effect_has_words_of_its_own():
-    told = {finding_words(Entry(effect, "forearm, x"), FIT) for effect in menu.EFFECTS.values()}
+    places = {menu.CENTRE: "forearm, x"}
+    told = {finding_words(Entry(effect, places.get(effect, "elbow")), FIT) for effect in menu.EFFECTS.values()}
     assert len(told) == len(menu.EFFECTS)
 
 

@@ -110,13 +110,11 @@ def test_a_full_disk_is_one_sentence(arm_file, monkeypatch, capsys):
 def test_a_good_file_survives_a_disk_that_fills_up(tmp_path, monkeypatch):
     path = tmp_path / "good.csv"
     path.write_text("good")
-    write = Path.write_text
 
-    def half(self, text, **options):
-        write(self, text[: len(text) // 2], **options)
+    def full(descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", half)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left") as caught:
         write_text(path, "something longer")
     assert caught.value.filename == str(path)

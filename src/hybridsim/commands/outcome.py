@@ -40,11 +40,17 @@ def stages_table(record: dict[str, Any]) -> Table:
     table.add_column(f"error on held-out runs over {record['window']:g} s")
     for column in (f"median \\[{unit}]", f"90 % \\[{unit}]", "times better"):
         table.add_column(column, justify="right")
+    settled = any(stage.get("settled") for stage in record["stages"])
+    if settled:
+        table.add_column(f"zero known \\[{unit}]", justify="right")
     first = number(record["stages"][0]["median"]) if record["stages"] else inf
     for i, stage in enumerate(record["stages"]):
         median, ninth = number(stage["median"]), number(stage["ninth"])
         better = f"{first / median:.3g}" if i and 0 < median < inf else ""
-        table.add_row(escape(stage["title"]), f"{shown(median):.3g}", f"{shown(ninth):.3g}", better)
+        cells = [escape(stage["title"]), f"{shown(median):.3g}", f"{shown(ninth):.3g}", better]
+        if settled:
+            cells.append(f"{shown(number(stage['settled'][0])):.3g}" if stage.get("settled") else "")
+        table.add_row(*cells)
     return table
 
 

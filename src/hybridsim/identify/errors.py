@@ -1,5 +1,6 @@
 """How far a model's motion is from measured motion, window by window."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -56,15 +57,20 @@ class Errors:
 
     def by_joint(self) -> dict[str, float]:
         """Root of the mean square over all windows."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+            # A joint that was never measured has no error: NaN.
+            warnings.simplefilter("ignore", RuntimeWarning)
             found = np.sqrt(np.nanmean(self.differences**2, axis=(0, 1)))
         return dict(zip(self.joints, map(float, found), strict=True))
 
     def by_horizon(self) -> tuple[Float[np.ndarray, " samples"], Float[np.ndarray, " samples"]]:
-        """Times since the start of a window, and the median over windows of the distance at each."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        """Times since the start of a window, and the median of the distance at each, over windows in which it was measured."""
+        with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+            # Moments at which nothing was measured stay NaN.
+            warnings.simplefilter("ignore", RuntimeWarning)
             distance = np.sqrt(np.nanmean(self.differences**2, axis=2))
-        return self.dt * np.arange(distance.shape[1]), np.median(distance, axis=0)
+            middle = np.nanmedian(distance, axis=0)
+        return self.dt * np.arange(distance.shape[1]), middle
 
 
 @one_thread

@@ -84,10 +84,19 @@ def _card(calibration: Calibration, stage: Stage, units: Units) -> Html:
         tag("p", stage.title, class_="small"),
         tag("p", tag("span", value, class_="big" if unit else "big words"), " ", unit, class_="value"),
         tag("p", f"90 % of windows below {error(ninth, units.unit)}" if math.isfinite(ninth) else _diverged(stage)),
+        _settled(stage, units),
         _against_original(calibration, stage),
         class_="card best" if best else "card",
         style=f"border-top-color:var(--{stage.name})",
     )
+
+
+def _settled(stage: Stage, units: Units) -> Html:
+    """Where encoders have another zero in every run, the error once a run's first seconds have told it."""
+    if stage.settled is None:
+        return Html("")
+    known = error(units.factor * stage.settled.median, units.unit)
+    return tag("p", f"{known} after the first seconds of a run have told its encoders' zeros", class_="small")
 
 
 def _against_original(calibration: Calibration, stage: Stage) -> Html:
