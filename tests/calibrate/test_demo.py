@@ -244,6 +244,6 @@ def test_the_c_code_is_the_python_module(demo, tmp_path):
     folder = demo.folder / "augmentation"
     _, in_c = compiled_c(folder, tmp_path)
     in_python = imported(folder)
-    assert in_python.DELAY == pytest.approx(demo.truth["control/delay"], abs=2e-4)
+    np.testing.assert_allclose(in_python.DELAY, demo.truth["control/delay"], atol=2e-4)
     for q, qd, command in np.random.default_rng(0).normal(size=(20, 3, 2)):
         np.testing.assert_allclose(in_c(q, qd, command), in_python.force(q, qd, command), rtol=1e-12, atol=1e-14)

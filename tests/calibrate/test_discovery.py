@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hybridsim as hs
-from hybridsim.calibrate.discovery import Discovered, _folds, _left_out, discover_effects
+from hybridsim.calibrate.discovery import Discovered, _folds, _left_out, _simplest, discover_effects
 from hybridsim.calibrate.library import with_library
 from hybridsim.calibrate.menu import DELAY, EFFECTS, FRICTION, SHAPES, Entry, entries
 from hybridsim.identify import Parameters, Problem, prepare
@@ -91,11 +91,18 @@ def lacking(model) -> list[hs.Trajectory]:
 
 
 @pytest.fixture(scope="module")
-def found(asked, lacking) -> Discovered:
-    return asked.of(lacking)
+def heard() -> list[str]:
+    """What was said on the way."""
+    return []
 
 
-def test_what_is_missing_is_chosen_and_nothing_else(found):
+@pytest.fixture(scope="module")
+def found(asked, lacking, heard) -> Discovered:
+    return asked.of(lacking, seen=heard.append)
+
+
+def test_what_is_missing_is_chosen_and_nothing_else(found, heard):
+    assert sorted(heard) == ["Coulomb friction at elbow", "delay of the controls"]
     assert {(e.effect, e.where) for e in found.chosen} == {(FRICTION, "elbow"), (DELAY, "")}
     assert [(c.effect, c.where) for c in found.candidates[:2]] == [(e.effect, e.where) for e in found.chosen]
     assert [c.order for c in found.candidates] == [0, 1] + [-1] * (len(found.candidates) - 2)
@@ -124,13 +131,13 @@ def test_forms_of_friction_wait_for_friction(asked, found, lacking):
     """At the shoulder none was chosen, so its forms are not asked for; where friction is not on the menu they are."""
     gains = {(c.effect, c.where): c.gain for c in found.candidates}
     assert [gains[effect, "shoulder"] for effect in SHAPES] == [0.0] * len(SHAPES)
-    forms = [e for e in asked.menu if e.effect in SHAPES]
-    assert len(forms) == 3 * len(JOINTS)
-    alone = asked.of(lacking, forms, most=1)
-    assert max(c.gain for c in alone.candidates if c.where == "elbow") > 0.05
+    other = asked.of(lacking, [e for e in asked.menu if e.effect in (*SHAPES, DELAY)], most=2)
+    assert len(other.chosen) <= 2
+    assert len(other.candidates) == len(SHAPES) * len(JOINTS) + 1
+    assert max(c.gain for c in other.candidates if c.where == "elbow") > 0.5 * gains[FRICTION, "elbow"]
 
 
-@pytest.mark.parametrize("noise", [1e-4, 5e-3])
+@pytest.mark.parametrize("noise", [pytest.param(1e-4, marks=pytest.mark.slow), 5e-3])
 def test_nothing_is_chosen_where_nothing_is_missing(noise, model, asked):
     """Noise can be fitted, but not that of runs that are left out."""
     found = asked.of(runs(model, noise=noise))
@@ -140,15 +147,14 @@ def test_nothing_is_chosen_where_nothing_is_missing(noise, model, asked):
     assert all(0 <= c.gain <= 0.05 for c in found.candidates)
 
 
-def test_what_is_told_is_what_was_taken_in(asked, lacking):
-    heard: list[str] = []
-    asked.of(lacking, seen=heard.append)
-    assert sorted(heard) == ["Coulomb friction at elbow", "delay of the controls"]
-
-
-def test_no_more_is_taken_in_than_is_asked_for(asked, lacking):
-    assert len(asked.of(lacking, most=1).chosen) == 1
-    assert asked.of(lacking, least=1.0).chosen == ()
+def test_of_nearly_equals_the_simplest_is_preferred():
+    law, force = Entry(FRICTION, "elbow", (hs.Free("joint/elbow/friction"),)), Entry("drag", "elbow", weights=(0,))
+    wide = Entry("coupling", "elbow", weights=(1, 2))
+    assert _simplest({law: 0.95, force: 1.0, wide: 0.97}) == law
+    assert _simplest({law: 0.5, force: 0.95, wide: 1.0}) == force
+    assert _simplest({law: 0.5, force: 0.6, wide: 1.0}) == wide
+    # Where all make it worse too.
+    assert _simplest({law: -2.0, force: -1.0}) == force
 
 
 SLIDER = """
@@ -220,7 +226,9 @@ def by_refits(problem: Problem, columns: Sequence[int], own: Callable[[str], lis
 def test_linear_algebra_is_as_good_as_refits(free, slider):
     """Left-out errors, of numbers of all runs, and of offsets of single runs, which are found in the run itself."""
     names = slider.parameters.names
-    columns = [i for i, name in enumerate(names) if any(word in name for word in free) and not name.endswith((".y", ".z"))]
+    columns = [
+        i for i, name in enumerate(names) if any(word in name for word in free) and not name.endswith((".y", ".z"))
+    ]
     assert len(columns) == len(free) + 2 * ("control/slide/bias" in free)
 
     def own(run: str) -> list[int]:

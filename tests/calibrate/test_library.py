@@ -44,7 +44,10 @@ def formulas(arm_model, i: int) -> dict[tuple[str, int], float]:
     """All terms of a joint, written out."""
     speed_of_friction = np.asarray(arm_model.joints.friction_speed)[i]
     middle, spread = LOG.q.mean(axis=0), LOG.q.std(axis=0)
-    speed, load = np.sqrt(np.mean(LOG.qd**2, axis=0)), np.sqrt(np.mean(LOG.controls**2, axis=0))
+    speed, load = (
+        np.sqrt(np.mean(np.asarray(LOG.qd) ** 2, axis=0)),
+        np.sqrt(np.mean(np.asarray(LOG.controls) ** 2, axis=0)),
+    )
     q, v, u, j = Q[i], QD[i], COMMAND[i], 1 - i
     sign = np.tanh(v / speed_of_friction)
     drag, sided, loaded, placed, position = TERMS

@@ -47,7 +47,7 @@ def test_what_was_measured_comes_before_what_was_filtered(tmp_path, arm_file):
     log = renamed(tmp_path / "a.csv", shoulder_position="shoulder_position_filtered")
     head, *rows = log.read_text().splitlines()
     rows = [f"{row},{k / 100}" for k, row in enumerate(rows)]
-    log.write_text("\n".join([f"{head},shoulder_position_measured", *rows]))
+    log.write_text("\n".join([f"{head},shoulder_position_measured", *rows, ""]))
     text = propose(arm_file, [log], folder=tmp_path)
     assert columns_of(text)["shoulder.position"] == "shoulder_position_measured"
     assert line_of(text, '"shoulder.position"').endswith("# or 'shoulder_position_filtered'")
@@ -128,7 +128,9 @@ def test_paths_are_those_seen_from_here_if_nothing_is_said(tmp_path, arm_file, m
     assert tomllib.loads(propose(arm_file, [Path("a.csv")]))["logs"]["training"] == ["a.csv"]
 
 
-@pytest.mark.parametrize("name", ["two words.csv", 'a "quoted" one.csv', "back\\slash.csv", "Grüße #1.csv", "tab\there.csv"])
+@pytest.mark.parametrize(
+    "name", ["two words.csv", 'a "quoted" one.csv', "back\\slash.csv", "Grüße #1.csv", "tab\there.csv"]
+)
 def test_files_may_be_called_anything(name, tmp_path, arm_file):
     log = write_log(tmp_path / name, swinging(), ("position",))
     config = config_of(propose(arm_file, [log], folder=tmp_path), tmp_path)
@@ -141,10 +143,14 @@ def test_columns_may_be_called_anything(tmp_path, arm_file):
     assert columns_of(text)["elbow.position"] == "elbow\\position"
 
 
-@pytest.mark.parametrize(("seconds", "window"), [(4.0, 1.0), (2.0, 0.5), (0.8, 0.2)])
-def test_short_runs_have_short_windows(seconds, window, tmp_path, arm_file):
-    log = write_log(tmp_path / "a.csv", swinging(seconds), ("position",))
-    assert config_of(propose(arm_file, [log], folder=tmp_path), tmp_path).window == window
+@pytest.mark.parametrize(
+    ("count", "seconds", "window"),
+    [(2, 4.0, 1.0), (2, 2.0, 0.5), (2, 0.8, 0.2), (2, 0.4, 0.1), (1, 8.0, 1.0), (1, 4.0, 0.5), (1, 2.0, 0.2)],
+)
+def test_short_runs_have_short_windows(count, seconds, window, tmp_path, arm_file):
+    """A run has three of them at least, and what is held out of a single one has two."""
+    logs = [write_log(tmp_path / f"{k}.csv", swinging(seconds), ("position",)) for k in range(count)]
+    assert config_of(propose(arm_file, logs, folder=tmp_path), tmp_path).window == window
 
 
 def test_something_has_to_be_given(arm_file, tmp_path):

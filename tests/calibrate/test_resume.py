@@ -7,18 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import hybridsim as hs
 from hybridsim.calibrate import Calibration, Config, config_of
 from hybridsim.calibrate.job import PARTS, work_through
 
 from .arms import driven, write_log
 
+# Each test does the whole job once or twice more.
+pytestmark = pytest.mark.slow
+
 CONFIG = """
 [model]
 file = "{arm}"
 [logs]
-training = ["run0.csv", "run1.csv"]
-held_out = ["run2.csv"]
+training = ["run0.csv", "run1.csv", "run2.csv"]
+held_out = ["run3.csv"]
 [fit]
 window = 0.3
 free = ["link/forearm/mass", {{ path = "joint/*/damping", lower = 0 }}]
@@ -33,10 +35,10 @@ hidden = [2]
 def config(tmp_path_factory, arm_model, arm_file) -> Config:
     """An arm that lacks friction and delay, in runs that are soon fitted."""
     folder = tmp_path_factory.mktemp("logs")
-    joints = replace(arm_model.joints, friction=np.array([0.5, 0.2]), friction_speed=np.full(2, 0.05))
+    joints = replace(arm_model.joints, friction=np.array([0.06, 0.25]), friction_speed=np.full(2, 0.05))
     truth = replace(arm_model, joints=joints)
-    for seed in range(3):
-        write_log(folder / f"run{seed}.csv", driven(truth, 1.5, seed=seed, delay=0.02, noise=2e-4, held=True))
+    for seed in range(4):
+        write_log(folder / f"run{seed}.csv", driven(truth, 1.2, seed=seed, delay=0.02, noise=2e-4, held=True))
     return config_of(CONFIG.format(arm=arm_file), folder)
 
 
@@ -90,9 +92,7 @@ STOPS = {
 }
 
 
-@pytest.mark.parametrize(
-    "part", [part if part == PARTS[6] else pytest.param(part, marks=pytest.mark.slow) for part in STOPS]
-)
+@pytest.mark.parametrize("part", STOPS)
 def test_what_is_done_until_then_is_kept_and_gone_on_with(part, config, whole, tmp_path):
     found = work_through(config, tmp_path, False, stop_at(part))
     assert found.stopped
@@ -105,7 +105,6 @@ def test_what_is_done_until_then_is_kept_and_gone_on_with(part, config, whole, t
     assert_goes_on(config, tmp_path, whole)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("times", "stages"), [(1, 2), (2, 3)])
 def test_a_fit_that_is_interrupted_goes_on(times, stages, config, whole, tmp_path):
     """In its second iteration: of the first fit, and of the one with the laws that were found."""
@@ -116,7 +115,6 @@ def test_a_fit_that_is_interrupted_goes_on(times, stages, config, whole, tmp_pat
     assert_goes_on(config, tmp_path, whole)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS[:3])
 def test_before_the_first_model_is_judged_there_is_nothing_to_keep(part, config, whole, tmp_path):
     with pytest.raises(KeyboardInterrupt):
@@ -124,7 +122,6 @@ def test_before_the_first_model_is_judged_there_is_nothing_to_keep(part, config,
     assert_goes_on(config, tmp_path, whole)
 
 
-@pytest.mark.slow
 def test_a_finished_job_is_not_done_again(config, whole, tmp_path):
     heard: list[str] = []
     work_through(config, tmp_path, False, lambda words: None)
@@ -133,7 +130,6 @@ def test_a_finished_job_is_not_done_again(config, whole, tmp_path):
     assert_goes_on(config, tmp_path, whole)
 
 
-@pytest.mark.slow
 def test_another_job_does_not_go_on_with_the_old_discovery(config, whole, tmp_path):
     """Whose answer was to another question: here friction may not be named any more."""
     work_through(config, tmp_path, False, stop_at(PARTS[6]))

@@ -154,7 +154,7 @@ class _Work:
 @one_thread
 def work_through(config: Config, folder: Path, resume: bool, say: Callable[[str], None]) -> Calibration:
     """All stages. `say` is told of every part of the work, and of what happens in it."""
-    (folder / "progress").mkdir(parents=True, exist_ok=True)
+    _same_run(config, folder / "progress", resume)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         say(PARTS[0])
@@ -184,6 +184,18 @@ def work_through(config: Config, folder: Path, resume: bool, say: Callable[[str]
         work.seconds,
         stopped,
     )
+
+
+def _same_run(config: Config, progress: Path, resume: bool) -> None:
+    """What was begun is gone on with only if the same is asked for."""
+    progress.mkdir(parents=True, exist_ok=True)
+    file, asked = progress / "asked.txt", repr(replace(config, text="", folder=Path()))
+    if resume and file.exists() and file.read_text() != asked:
+        raise ValueError(
+            f"{progress.parent} is a run with other settings than are asked for now; give fit.toml as it was, or begin anew "
+            "with --force or another --out"
+        )
+    write_text(file, asked)
 
 
 def _run(work: _Work) -> None:
@@ -221,7 +233,8 @@ def _run(work: _Work) -> None:
         work.settle(problem, zeros, found)
     if config.network:
         _hybrid(work, discovered.chosen, [*base, *laws], _without_library(found))
-        work.findings = _findings(discovered, found, {c.joint: c.words for c in work.curves})
+        shapes = {c.joint: c.words for c in work.curves if c.labels[0].startswith("velocity")}
+        work.findings = _findings(discovered, found, shapes)
 
 
 def _handled(found: Quality) -> Quality:
@@ -336,7 +349,7 @@ def _hybrid(work: _Work, chosen: Sequence[Entry], free: Sequence[Free], explaine
         shaped = {f"joint/{joint}/friction" for joint in needs_friction(chosen)}
         known = {e.name: e.value for e in explained.parameters}
         # The network is a factor of the friction's constant, so that one stays where it is.
-        own = [replace(f, start=known.get(str(f.pattern), f.start)) for f in free if f.pattern not in shaped]
+        own = [_started(f, known) for f in free if f.pattern not in shaped]
         noise = max(explained.noise, 1e-12) * _redundancy(explained)
         everything = [*own, Free("network", prior=(0.0, config.weight_spread))]
         problem = work.problem(hybrid, everything, noise)
@@ -346,6 +359,12 @@ def _hybrid(work: _Work, chosen: Sequence[Entry], free: Sequence[Free], explaine
         work.settle(problem, [f for f in own if f.per_run], explained)
     with work.part(PARTS[7]):
         work.curves = curves_of(found.model, explained.model, chosen, bench.training)
+
+
+def _started(free: Free, known: dict[str, float]) -> Free:
+    """From where it was found before; rounding may have put that a little beyond its bounds."""
+    value = known.get(str(free.pattern))
+    return free if value is None else replace(free, start=float(np.clip(value, free.lower, free.upper)))
 
 
 def _redundancy(fit: Fit) -> float:

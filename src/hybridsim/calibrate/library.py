@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
@@ -105,6 +106,18 @@ def with_library(model: Model, logs: Sequence[Trajectory], contact: Contact | No
         if n > 1:
             places[COUPLING, joint] = tuple(range(first, (i + 1) * count))
     return Blueprint(augment).graft(model, contact=contact), places
+
+
+def terms_of(model: Model) -> Terms:
+    """The library in a model that `with_library` has made."""
+    found = [leaf for leaf in jax.tree.leaves(model.augmentation, is_leaf=_is_library) if _is_library(leaf)]
+    if not found:
+        raise ValueError("this model has no library of terms; with_library(model, ...) puts one in")
+    return found[0]
+
+
+def _is_library(leaf: object) -> bool:
+    return isinstance(leaf, Terms)
 
 
 def scales_of(model: Model, logs: Sequence[Trajectory]) -> Scales:

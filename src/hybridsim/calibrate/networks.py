@@ -1,14 +1,16 @@
 """From what was found to networks with physical structure: friction can only brake, a force of position has a potential."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from .. import native
 from ..augment import MLP, Augment, Blueprint, Bounded, Conservative, normalised
 from ..contact import Contact
 from ..data.log import Trajectory, smooth
 from ..model import Model
-from .library import COUPLING, TERMS
+from .library import COUPLING, TERMS, one_freedom_joints, terms_of
 from .menu import FRICTION, Entry
 
 DRAG, ONE_SIDED, LOADED, PLACED, POSITION = TERMS
@@ -31,9 +33,17 @@ def needs_friction(chosen: Sequence[Entry]) -> tuple[str, ...]:
 
 
 def network_for(
-    model: Model, chosen: Sequence[Entry], logs: Sequence[Trajectory], hidden: tuple[int, ...], contact: Contact | None
+    model: Model,
+    chosen: Sequence[Entry],
+    logs: Sequence[Trajectory],
+    hidden: tuple[int, ...],
+    contact: Contact | None,
+    described: Model | None = None,
 ) -> Model | None:
-    """The model with a network for every force that was found, each still zero; None where none is needed."""
+    """The model with a network for every force that was found, each still zero; None where none is needed.
+
+    `described`: the same model with the terms of the library that were found, by which friction gets its usual size.
+    """
     network = MLP(hidden, "tanh")
     augments = []
     frictions: dict[tuple[str, ...], list[str]] = {}
@@ -52,12 +62,35 @@ def network_for(
         augments.append(Augment("joint.passive_force", inputs, Bounded(network, limit), joint))
     if not augments:
         return None
+    if described is not None:
+        model = _with_usual_friction(model, described, needs_friction(chosen), logs)
     hybrid = Blueprint(*augments).graft(model, key=0, contact=contact)
     q, qd, controls = _states(logs)
     sizes = {"joint.friction": 1.0} if frictions else {}
     if placed or len(augments) > len(frictions) + bool(placed):
         sizes["joint.passive_force"] = 0.1 * _force_size(logs)
     return normalised(hybrid, (q, qd), controls, sizes, contact)
+
+
+def _with_usual_friction(model: Model, described: Model, joints: Sequence[str], logs: Sequence[Trajectory]) -> Model:
+    """With constants of friction in the middle of what the found terms make of them, so that a network, which changes them
+    by a bounded factor, can reach all of it: a gear's friction without a load is far below what it is with one."""
+    terms = terms_of(described)
+    all_joints, forces = one_freedom_joints(model), native.batch(terms)
+    at_q, at_v = [model.q_of(j).start for j in all_joints], [model.v_of(j).start for j in all_joints]
+    q, _, controls = _states(logs)
+    loads = [np.asarray(controls)[:, at_v]] if terms.driven else []
+    friction = np.array(model.joints.friction, dtype=float)
+    for joint in joints:
+        own, i = int(model.topology.own_v[model.v_of(joint).start]), all_joints.index(joint)
+        qd = np.zeros((len(q), len(all_joints)))
+        # As slow as friction can be and be whole, so that what grows with speed is not counted.
+        qd[:, i] = 3 * terms.scales.friction_speed[i]
+        forth, back = (np.concatenate([q[:, at_q], v, *loads], axis=1) for v in (qd, -qd))
+        extra = 0.5 * (np.asarray(forces(back)) - np.asarray(forces(forth)))[:, i]
+        low, high = np.quantile(extra, (0.02, 0.98))
+        friction[own] = max(friction[own] + 0.5 * float(low + high), 0.1 * friction[own])
+    return replace(model, joints=replace(model.joints, friction=friction))
 
 
 def _states(logs: Sequence[Trajectory]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -1,7 +1,6 @@
 """A first fit.toml for a robot and its logs: columns guessed and shown, runs split, what may change chosen."""
 
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ..data import DataError
-from ..data.log import DataWarning, Trajectory, column_choices, read_log
+from ..data.log import Trajectory, column_choices, read_log
 from ..load import load
 from ..model import Model
 from .delay import guess_delay
@@ -69,10 +68,7 @@ def _columns(options: dict[str, list[str]]) -> tuple[dict[str, str], list[str]]:
 
 
 def _read(path: Path, model: Model, columns: dict[str, str]) -> Trajectory:
-    with warnings.catch_warnings():
-        # They are told by the fit itself.
-        warnings.simplefilter("ignore", DataWarning)
-        return replace(read_log(path, model, columns), run=Path(path).stem)
+    return replace(read_log(path, model, columns), run=Path(path).stem)
 
 
 def _split(logs: list[Path]) -> tuple[list[Path], list[Path]]:
@@ -138,11 +134,12 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
 
 
 def _window(read: list[Trajectory]) -> float:
-    """A second, or less where runs are short: each should have several windows."""
+    """A second, or less where runs are short: each should have several windows, and so should what is held out of one."""
     if not read:
         return 1.0
     shortest = min(log.duration for log in read)
-    return 1.0 if shortest >= 3 else 0.5 if shortest >= 1.5 else max(0.1, float(f"{shortest / 4:.1g}"))
+    longest = min(shortest / 3, _SHARE * shortest / 2) if len(read) == 1 else shortest / 3
+    return next((window for window in (1.0, 0.5, 0.2) if window <= longest + 1e-9), 0.1)
 
 
 def _discover(model: Model, read: list[Trajectory]) -> str:

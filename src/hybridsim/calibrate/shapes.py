@@ -40,7 +40,7 @@ def curves_of(
         flat[1][:, j] = v
         line = np.asarray(learned(*flat))[:, j]
         # In words what is more than damping, which the model had.
-        words = shape_of(v, line + float(_damping(explained, joint)) * v, unit)
+        words = shape_of(v, line + float(_damping(hybrid, joint)) * v, unit)
         if second is None:
             found.append(Curve(joint, unit, (speed,), (v,), line, np.asarray(law(*flat[:2]))[:, j], words))
             continue

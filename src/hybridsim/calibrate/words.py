@@ -83,5 +83,8 @@ def _value(fit: Fit, name: str, factor: float = 1.0, unit: str = "") -> str:
         estimate = fit[name]
     except KeyError:
         return "unknown size"
+    size, unit = f"{factor * estimate.value:.3g}", unit or estimate.unit
+    if estimate.note or not np.isfinite(estimate.deviation):
+        return f"about {size} {unit} ({estimate.note or 'not determined by the data'})"
     half = 0.5 * (estimate.upper - estimate.lower) * factor
-    return f"{factor * estimate.value:.3g} +- {half:.1g} {unit or estimate.unit}".rstrip()
+    return f"{size} +- {half:.1g} {unit}".rstrip()

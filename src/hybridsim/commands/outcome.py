@@ -23,13 +23,14 @@ def show_outcome(record: dict[str, Any], console: Console | None = None) -> None
     console.print(stages_table(record))
     _say(console, *(f"- {finding['words']}" for finding in record["findings"]))
     if not record["findings"]:
-        _say(console, "Nothing was found that the model lacks.")
+        asked = record.get("candidates", True)
+        _say(console, "Nothing was found that the model lacks." if asked else "What is missing was not asked yet.")
     parameters = surest(record["parameters"])
     if parameters:
         console.print(parameters_table(parameters))
     more = len(record["parameters"]) - len(parameters)
     if more > 0:
-        _say(console, f"{more} more are in parameters.json.")
+        _say(console, f"{more} more {'is' if more == 1 else 'are'} in parameters.json.")
     _say(console, f"Report: {record['report']}")
 
 
@@ -37,7 +38,8 @@ def stages_table(record: dict[str, Any]) -> Table:
     """One row a model."""
     shown, unit = shown_unit(record["unit"])
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(f"error on held-out runs over {record['window']:g} s")
+    runs = "held-out runs" if record.get("held_out", True) else "the runs of the fit"
+    table.add_column(f"error on {runs} over {record['window']:g} s")
     for column in (f"median \\[{unit}]", f"90 % \\[{unit}]", "times better"):
         table.add_column(column, justify="right")
     settled = any(stage.get("settled") for stage in record["stages"])

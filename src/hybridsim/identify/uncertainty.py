@@ -10,6 +10,8 @@ from .problem import Problem
 
 _CORRELATED = 0.3
 """Beyond this correlation of neighbouring residuals they do not count as so many independent ones."""
+_DIFFERENT = 1.5
+"""Beyond this part of the noise's variance windows differ by more than noise."""
 _LARGEST = 1e12
 """Variances beyond it are given as infinite."""
 
@@ -33,8 +35,9 @@ def uncertainty(problem: Problem, point: Point, known_noise: bool, held: Bool[np
     """Gauss-Newton. Where noise is not known its level is that of the residuals.
 
     Residuals that are correlated in time say that the model is not whole, or the noise not white; then each window
-    counts as one observation (the sandwich of Huber and White, by windows), or, where windows are few, the covariance is
-    enlarged as for so many fewer samples, (1 + c) / (1 - c).
+    counts as one observation (the sandwich of Huber and White, by windows). Where windows are few, the covariance is
+    enlarged as for so many fewer samples, (1 + c) / (1 - c), or, if that is more, as windows differ on the average over
+    all directions: of single directions few windows tell nothing.
     """
     residuals = problem.residuals(point.z, point.s)
     weighted = {name: problem.data.weights[name] * r for name, r in residuals.items()}
@@ -52,8 +55,13 @@ def uncertainty(problem: Problem, point: Point, known_noise: bool, held: Bool[np
             covariance = bread @ _by_windows(problem, point, held) @ bread
             words = f"from how windows differ, since residuals are correlated in time ({c:.2f})"
         else:
-            covariance = covariance * (1 + c) / (1 - c)
+            covariance = covariance * max(
+                (1 + c) / (1 - c), _between_windows(problem, point, information, held) / level
+            )
             words += f", enlarged since residuals are correlated in time ({c:.2f})"
+    elif (more := _between_windows(problem, point, information, held) / level) > _DIFFERENT:
+        covariance = covariance * more
+        words += f", enlarged since windows differ more than their noise ({np.sqrt(more):.1f} times)"
     wide = 1.959964 if known_noise else _student(left)
     return Uncertainty(covariance, noise, c, words, wide)
 
@@ -89,6 +97,24 @@ def _by_windows(problem: Problem, point: Point, held: np.ndarray) -> np.ndarray:
         total += slopes.T @ slopes
     count = len(problem.data)
     return total * count / max(count - problem.size, 1)
+
+
+def _between_windows(problem: Problem, point: Point, information: np.ndarray, held: np.ndarray) -> float:
+    """The variance of residuals as the windows' slopes of the cost show it, over all that is determined: tr(A^-1 M) / rank.
+
+    For independent residuals it is their own variance. Slopes at the minimum have a mean of zero, hence n / (n - 1).
+    """
+    free = ~held
+    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))[free]
+    values, vectors = np.linalg.eigh(information[np.ix_(free, free)] / np.outer(scale, scale))
+    known = values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)
+    count = len(problem.data)
+    if count < 2 or not known.any():
+        return 0.0
+    spread = _by_windows(problem, point, held)[np.ix_(free, free)] / np.outer(scale, scale)
+    spread *= max(count - problem.size, 1) / (count - 1)
+    along = np.einsum("ik,ij,jk->k", vectors[:, known], spread, vectors[:, known])
+    return float(np.mean(along / values[known]))
 
 
 def _correlation(weighted: dict[str, np.ndarray]) -> float:
