@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data import DataError
 from ..identify import Free
-from ..model.checks import POSITIVE
+from ..model.checks import AT_LEAST_ONE, FRACTION, NOT_NEGATIVE, POSITIVE
 from .menu import EFFECTS
 
 Number = (int, float)
@@ -42,6 +42,16 @@ _FREE = {
     "path": str, "lower": Number, "upper": Number, "prior": list, "start": Number, "scale": str, "tied": bool,
     "per_run": bool,
 }  # fmt: skip
+_RANGES = {
+    ("fit", "window"): POSITIVE,
+    ("fit", "dt"): POSITIVE,
+    ("fit", "substeps"): AT_LEAST_ONE,
+    ("fit", "friction_speed"): POSITIVE,
+    ("fit", "iterations"): AT_LEAST_ONE,
+    ("discover", "least"): FRACTION,
+    ("discover", "longest_delay"): NOT_NEGATIVE,
+    ("network", "weight_spread"): POSITIVE,
+}
 _CHOICES = {
     ("model", "base"): ("fixed", "free"),
     ("logs", "controls"): ("command", "force"),
@@ -111,6 +121,9 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
     both = sorted({str(p) for p in training} & {str(p) for p in held_out})
     if both:
         raise DataError(f"{name}: {both[0]} is in logs.training and in logs.held_out; a run can only be one of them")
+    for what, paths in (("training", training), ("held_out", held_out)):
+        if twice := [p for p in paths if paths.count(p) > 1]:
+            raise DataError(f"{name}: {twice[0]} is twice in logs.{what}; a run counts once")
     free = tuple(_free(name, entry) for entry in fit.get("free", []))
     if not free:
         raise DataError(f'{name}: fit.free is empty, so nothing can be fitted; give paths such as "link/*/mass"')
@@ -123,12 +136,15 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
         "iterations": 60,
     }
     options = {key: fit.get(key, default) for key, default in known.items()}
-    for key in ("window", "dt", "friction_speed"):
-        if options[key] is not None:
-            POSITIVE.check(f"{name}: fit.{key}", options[key], DataError)
+    hidden = network.get("hidden", [6])
+    for width in hidden:
+        _kind(f"{name}: an entry of network.hidden", width, int)
+        AT_LEAST_ONE.check(f"{name}: an entry of network.hidden", width, DataError)
     start = given.get("validate", {}).get("start", 0.1)
     if isinstance(start, str) and start != "measured":
         raise DataError(f'{name}: validate.start is {start!r}; it must be a time in seconds, or "measured"')
+    if not isinstance(start, str):
+        NOT_NEGATIVE.check(f"{name}: validate.start", start, DataError)
     part = float(logs.get("held_out_part", 0.0))
     if not 0 <= part < 0.9:
         raise DataError(f"{name}: logs.held_out_part is {part}; it must lie between 0 and 0.9")
@@ -139,8 +155,8 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
         held_out,
         part,
         model.get("base", "fixed"),
-        tuple((key, _column(value)) for key, value in logs.get("columns", {}).items()),
-        tuple(logs.get("units", {}).items()),
+        tuple((key, _column(name, key, value)) for key, value in logs.get("columns", {}).items()),
+        tuple((key, _unit(name, key, value)) for key, value in logs.get("units", {}).items()),
         logs.get("controls"),
         free,
         **options,
@@ -148,7 +164,7 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
         least=float(discover.get("least", 0.05)),
         longest_delay=float(discover.get("longest_delay", 0.05)),
         network=network.get("train", True),
-        hidden=tuple(int(n) for n in network.get("hidden", (6,))),
+        hidden=tuple(hidden),
         weight_spread=float(network.get("weight_spread", 1.0)),
         start="measured" if isinstance(start, str) else float(start),
         text=text,
@@ -166,6 +182,8 @@ def _check(name: str, given: dict[str, Any]) -> None:
             if (section, key) in _CHOICES and value not in _CHOICES[section, key]:
                 allowed = " or ".join(map(repr, _CHOICES[section, key]))
                 raise DataError(f"{name}: {section}.{key} is {value!r}; it must be {allowed}")
+            if (section, key) in _RANGES:
+                _RANGES[section, key].check(f"{name}: {section}.{key}", value, DataError)
     for section, key in (("model", "file"), ("logs", "training")):
         if key not in given.get(section, {}):
             raise DataError(f"{name} has no {key} in [{section}]; `hybridsim init MODEL LOGS` writes a whole one")
@@ -196,10 +214,14 @@ def _free(name: str, entry: Any) -> Free:
     for key, value in entry.items():
         _known(name, "key of a free number", key, _FREE)
         _kind(f"{name}: {key} of {entry['path']}", value, _FREE[key])
+    if entry.get("scale", "auto") not in ("linear", "log", "auto"):
+        raise DataError(f"{name}: scale is {entry['scale']!r}; it must be 'linear' or 'log' or 'auto'")
     options: dict[str, Any] = {k: v for k, v in entry.items() if k != "path"}
     if "prior" in options:
         if len(options["prior"]) != 2:
             raise DataError(f"{name}: prior of {entry['path']} is {options['prior']}; give [mean, standard deviation]")
+        for number in options["prior"]:
+            _kind(f"{name}: prior of {entry['path']}", number, Number)
         options["prior"] = (float(options["prior"][0]), float(options["prior"][1]))
     try:
         numbers = {k: float(options.pop(k)) for k in ("lower", "upper", "start") if k in options}
@@ -214,8 +236,14 @@ def _effects(name: str, words: list[Any]) -> list[str]:
     return [str(word) for word in words]
 
 
-def _column(value: Any) -> str | float | None:
+def _unit(name: str, key: str, value: Any) -> str:
+    _kind(f"{name}: logs.units.{key}", value, str)
+    return value
+
+
+def _column(name: str, key: str, value: Any) -> str | float | None:
     """ "none" stands for what was not measured: TOML has no word for it."""
+    _kind(f"{name}: logs.columns: {key}", value, (str, *Number))
     return None if value == "none" else value if isinstance(value, str) else float(value)
 
 

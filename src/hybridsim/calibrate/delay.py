@@ -18,7 +18,7 @@ def guess_delay(model: Model, logs: Sequence[Trajectory], longest: float = 0.1) 
     """The shift of the commands for which the forces that the model needed explain them best [s]; None if none stands out.
 
     Each command is explained by the model's inverse dynamics, by damping, by friction and by a constant, each with a
-    factor of its own, so that wrong masses do no harm.
+    factor of its own, so that masses that are wrong by one factor do no harm.
     """
     logs = [log for log in logs if log.controls is not None and log.control_kind == "force"]
     if not logs or model.nq != model.nv:

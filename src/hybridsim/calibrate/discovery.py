@@ -132,7 +132,7 @@ def _simplest(left: dict[Entry, float]) -> Entry:
     """Of those that explain nearly as much as the best one, a law of the engine before a new force, and then the one with
     the fewest numbers."""
     most = max(left.values())
-    near = [e for e in left if left[e] >= _AS_GOOD * most]
+    near = [e for e in left if left[e] >= most - (1 - _AS_GOOD) * abs(most)]
     return min(near, key=lambda e: (not e.law, len(e.weights), -left[e]))
 
 

@@ -89,6 +89,8 @@ def one_freedom_joints(model: Model) -> tuple[str, ...]:
 def with_library(model: Model, logs: Sequence[Trajectory], contact: Contact | None) -> tuple[Model, dict]:
     """The model with all terms at weight zero, and which weights belong to which effect at which joint."""
     joints = one_freedom_joints(model)
+    if not joints:
+        return model, {}
     n, scales = len(joints), scales_of(model, logs)
     driven = all(log.controls is not None and log.control_kind == "force" for log in logs)
     own = sum(len(terms) for terms in TERMS.values())

@@ -38,8 +38,8 @@ class Bench:
 def bench_of(config: Config) -> Bench:
     """Read everything that a config names."""
     original = load(config.model_file, base=config.base)
-    training = read_logs(config, config.training, original)
-    held_out = read_logs(config, config.held_out, original)
+    logs = read_logs(config, (*config.training, *config.held_out), original)
+    training, held_out = logs[: len(config.training)], logs[len(config.training) :]
     if config.held_out_part and not held_out:
         training, held_out = _cut(training, config.held_out_part)
     dt = config.dt or _rounded(float(np.median([log.dt for log in training])))

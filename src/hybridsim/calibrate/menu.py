@@ -79,7 +79,9 @@ def entries(
     for link in moving_links(model):
         found += [Entry(CENTRE, f"{link}, {axis}", (Free(f"link/{link}/com.{axis}"),)) for axis in "xyz"]
     if all(log.controls is not None for log in logs):
-        found.append(Entry(DELAY, "", (Free("control/delay", lower=0.0, upper=delay),)))
+        # A step of the log earlier at most: controls that change smoothly are not held from sample to sample.
+        earliest = -float(np.median([log.dt for log in logs]))
+        found.append(Entry(DELAY, "", (Free("control/delay", lower=earliest, upper=delay),)))
         count = np.asarray(logs[0].controls).shape[1]
         for name in control_names(model, count):
             found.append(Entry(GAIN, name, (Free(f"control/{name}/gain", lower=0.2, upper=5.0),)))

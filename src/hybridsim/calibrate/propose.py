@@ -1,6 +1,7 @@
 """A first fit.toml for a robot and its logs: columns guessed and shown, runs split, what may change chosen."""
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ..data import DataError
-from ..data.log import Trajectory, column_choices, read_log
+from ..data.log import DataWarning, Trajectory, column_choices, read_log
 from ..load import load
 from ..model import Model
 from .delay import guess_delay
@@ -30,14 +31,15 @@ def propose(
         raise DataError("no logs are given; name at least one file: hybridsim init robot.urdf run1.csv run2.csv")
     options, names = column_choices(logs[0], model)
     columns, missing = _columns(options)
-    read = [] if missing else [_read(path, model, columns) for path in logs]
+    units = {} if missing else _suspected(logs[0], model, columns)
+    read = [] if missing else [_read(path, model, columns, units) for path in logs]
     near = Path.cwd() if folder is None else Path(folder)
     training, held_out = _split(list(logs))
     parts = [
         _head(),
         _model(model_file, base, near),
         _logs(training, held_out, near, len(logs) == 1),
-        _column_table(columns, options, missing, names, read),
+        _column_table(columns, options, missing, names, read, units),
         _fit(model, read),
         _discover(model, read),
         _rest(),
@@ -67,8 +69,18 @@ def _columns(options: dict[str, list[str]]) -> tuple[dict[str, str], list[str]]:
     return chosen, missing
 
 
-def _read(path: Path, model: Model, columns: dict[str, str]) -> Trajectory:
-    return replace(read_log(path, model, columns), run=Path(path).stem)
+def _suspected(path: Path, model: Model, columns: dict[str, str]) -> dict[str, str]:
+    """Units that the numbers themselves suggest, where columns do not say them: no joint turns by 57 rad within its limits."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        read_log(path, model, columns)
+    said = " ".join(str(w.message) for w in caught)
+    signs = {"position": ("if it is in degrees", "deg"), "velocity": ("if it is in deg/s", "deg/s")}
+    return {quantity: unit for quantity, (sign, unit) in signs.items() if sign in said}
+
+
+def _read(path: Path, model: Model, columns: dict[str, str], units: dict[str, str]) -> Trajectory:
+    return replace(read_log(path, model, columns, units), run=Path(path).stem)
 
 
 def _split(logs: list[Path]) -> tuple[list[Path], list[Path]]:
@@ -91,7 +103,7 @@ def _logs(training: list[Path], held_out: list[Path], near: Path, single: bool) 
     return "\n".join(lines)
 
 
-def _column_table(columns, options, missing, names, read: list[Trajectory]) -> str:
+def _column_table(columns, options, missing, names, read: list[Trajectory], suspected: dict[str, str]) -> str:
     lines = ["[logs.columns]  # channel of the model = column of the log"]
     units = read[0].columns.units if read else {}  # type: ignore[union-attr]
     for key in options:
@@ -103,7 +115,11 @@ def _column_table(columns, options, missing, names, read: list[Trajectory]) -> s
             lines.append(f"{_quoted(key)} = {_quoted(columns[key])}" + (f"  # {'; '.join(said)}" if said else ""))
         elif key in missing:
             lines.append(f'{_quoted(key)} = "?"  # PUT ONE HERE: {", ".join(names)}; or "none" if it was not measured')
-    lines.append('# [logs.units]  # where the log does not say it: time = "ms", position = "deg", velocity = "rpm"')
+    head = '[logs.units]  # where the log does not say it: time = "ms", position = "deg", velocity = "rpm"'
+    lines.append(f"\n{head}" if suspected else f"# {head}")
+    lines += [
+        f"{quantity} = {_quoted(unit)}  # its numbers are too large for rad" for quantity, unit in suspected.items()
+    ]
     return "\n".join(lines)
 
 

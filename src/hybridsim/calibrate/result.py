@@ -19,7 +19,7 @@ class Prediction:
     """Of each window."""
     joints: tuple[str, ...]
     times: Float[np.ndarray, "windows samples"]
-    """Of the log [s]."""
+    """Since the run began [s]."""
     measured: Float[np.ndarray, "windows samples nq"]
     """[rad or m], NaN where nothing was measured."""
     simulated: Float[np.ndarray, "windows samples nq"]

@@ -49,12 +49,16 @@ def finding_words(entry: Entry, fit: Fit, shape: str = "") -> str:
         size = _value(fit, f"joint/{where}/friction")
         return f"force at joint {where} depends on its velocity, odd, saturating: looks like Coulomb friction of {size}"
     if entry.effect == menu.DELAY:
-        return f"controls act late: a delay of {_value(fit, 'control/delay', 1e3, 'ms')}"
+        size = _value(fit, "control/delay", 1e3, "ms")
+        if size.startswith("-"):
+            return f"controls change between samples instead of being held: they act {size[1:]} earlier"
+        return f"controls act late: a delay of {size}"
     if entry.effect == menu.ZERO:
-        found = [e.value for e in fit.parameters if e.name.startswith(f"sensor/{where}/bias")]
+        found = [e for e in fit.parameters if e.name.startswith(f"sensor/{where}/bias")]
+        values = [e.value for e in found]
         return (
-            f"the encoder of joint {where} has another zero in every run: they differ by {np.ptp(found):.2g} "
-            f"from run to run ({', '.join(f'{x:+.2g}' for x in found)})"
+            f"the encoder of joint {where} has another zero in every run: they differ by {np.ptp(values):.2g} "
+            f"{found[0].unit} from run to run ({', '.join(f'{x:+.2g}' for x in values)})"
         )
     if entry.effect == menu.ROTOR:
         size = _value(fit, f"joint/{where}/armature")

@@ -304,6 +304,11 @@ class Problem:
         self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"], chosen: np.ndarray | None = None
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Cost and its slopes by reverse mode; of the chosen windows only, and then without jumps between them."""
+        if chosen is not None and self.whole is not None:
+            normal = self.with_data(self.data[chosen]).normal(z, s[chosen])
+            r, J = self._prior(z)
+            less = 1 - len(chosen) / len(self.data)
+            return normal.cost - less * 0.5 * float(np.sum(r**2)), normal.g - less * (J.T @ r), normal.h
         if chosen is None and (len(self._joints[0]) or self.whole is not None):
             normal = self.normal(z, s)
             return normal.cost, normal.g, normal.h
