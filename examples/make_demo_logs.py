@@ -68,7 +68,7 @@ def record(seed: int) -> np.ndarray:
     rows, sent = [], [(-1.0, np.zeros(2))]
     for sample in np.concatenate([[0.0], np.cumsum(steps)]):
         while data.time < sample:
-            data.qfrc_applied[:2] = next(u for t, u in reversed(sent) if t <= data.time - DELAY)
+            data.qfrc_applied[:2] = next(u for t, u in reversed(sent) if t <= data.time - DELAY + _STEP / 2)
             mujoco.mj_step(model, data)
         now = data.time
         q = data.qpos[:2] + NOISE["position"] * rng.standard_normal(2)

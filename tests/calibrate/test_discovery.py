@@ -47,7 +47,7 @@ class Asked:
         held = tuple(i for i in range(problem.size) if i not in free)
         start = search(problem, Point(z, best_starts(problem, z)), 20, 1e-5, held=held)
         return discover_effects(
-            problem, start, free, self.menu if menu is None else menu, self.places, **{"least": 0.05, **options}
+            (problem,), start, free, self.menu if menu is None else menu, self.places, **{"least": 0.05, **options}
         )
 
 

@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 from ..identify import Problem
 from ..identify.levenberg_marquardt import Point, search
+from ..identify.starts import best_starts
 from .menu import Entry
 from .result import Candidate
 
@@ -51,8 +52,8 @@ class _Fold:
 
 
 def discover_effects(
-    problem: Problem,
-    point: Point,
+    problems: Sequence[Problem],
+    start: Point,
     free: Sequence[int],
     menu: Sequence[Entry],
     places: dict[Entry, tuple[int, ...]],
@@ -60,42 +61,50 @@ def discover_effects(
     most: int = 12,
     seen: Callable[[str], None] = lambda words: None,
 ) -> Discovered:
-    """`free`: numbers of the problem that are fitted anyway; `places`: those of each entry. An effect has to explain at least
-    the part `least` of the squared error that is left, on data that were left out."""
+    """`problems`: the same with short windows first and then longer ones, to the last of which the start belongs: the errors
+    of a model that lacks much are nearly linear in what it lacks in short windows only, and small effects are seen in long
+    ones only. `free`: numbers of the problem that are fitted anyway; `places`: those of each entry. An effect has to explain
+    at least the part `least` of the squared error that is left, on data that were left out."""
     chosen: list[Entry] = []
     gains: dict[Entry, tuple[float, int]] = {}
-    first: float | None = None
-    held_back: set[Entry] = set()
+    first = 1.0
     left: dict[Entry, float] = {}
-    while len(chosen) < most:
-        folds = _folds(problem, point)
-        now = _columns(free, chosen, places)
-        before = _left_out(folds, now, problem, point)
-        first = before if first is None else first
-        left = {e: before - _left_out(folds, _columns(free, [*chosen, e], places), problem, point) for e in menu
-                if e not in chosen and e not in held_back and _may(e, chosen, menu)}  # fmt: skip
-        if not left:
-            break
-        best = _simplest(left)
-        if left[best] < max(least * before, _TRIFLE * first):
-            break
-        taken = [e for e in left if e.effect == best.effect
-                 and left[e] > max(_SAME_KIND * left[best], 0.2 * least * before)]  # fmt: skip
-        trial = _fitted(problem, point, _columns(free, [*chosen, *taken], places))
-        if not trial.cost < point.cost * (1 - 0.3 * least):
-            # What looked good to first order is not: do not ask again.
-            held_back.update(taken)
-            continue
-        for e in sorted(taken, key=lambda e: -left[e]):
-            gains[e] = (max(left[e], 0.0) / first, len(chosen))
-            chosen.append(e)
-        point = trial
-        seen(f"{best.effect} at {', '.join(e.where for e in taken)}" if best.where else best.effect)
-    chosen, point = _without_idle(problem, point, free, chosen, places, least)
+    point = start
+    for problem in problems:
+        begin = start if problem is problems[-1] else _restarted(problem, start, _columns(free, (), places))
+        first = max(_left_out(_folds(problem, begin), _columns(free, (), places), problem, begin), 1e-300)
+        point = _restarted(problem, point, _columns(free, chosen, places)) if chosen else begin
+        held_back: set[Entry] = set()
+        while len(chosen) < most:
+            folds = _folds(problem, point)
+            now = _columns(free, chosen, places)
+            before = _left_out(folds, now, problem, point)
+            left = {e: before - _left_out(folds, _columns(free, [*chosen, e], places), problem, point) for e in menu
+                    if e not in chosen and e not in held_back and _may(e, chosen, menu)}  # fmt: skip
+            if not left:
+                break
+            best = _simplest(left)
+            if left[best] < max(least * before, _TRIFLE * first):
+                break
+            taken = [e for e in left if e.effect == best.effect
+                     and left[e] > max(_SAME_KIND * left[best], 0.2 * least * before)]  # fmt: skip
+            try:
+                trial = _fitted(problem, point, _columns(free, [*chosen, *taken], places))
+            except FloatingPointError:
+                trial = point
+            if not trial.cost < point.cost * (1 - 0.3 * least):
+                # What looked good to first order is not: do not ask again.
+                held_back.update(taken)
+                continue
+            for e in sorted(taken, key=lambda e: -left[e]):
+                gains[e] = (max(left[e], 0.0) / first, len(chosen))
+                chosen.append(e)
+            point = trial
+            seen(f"{best.effect} at {', '.join(e.where for e in taken)}" if best.where else best.effect)
+    chosen, point = _without_idle(problems[-1], point, free, chosen, places, least)
     candidates = [Candidate(e.effect, e.where, float(gains[e][0]), True, gains[e][1]) for e in chosen]
     rest = sorted((e for e in menu if e not in chosen), key=lambda e: -left.get(e, 0.0))
-    scale = first or 1.0
-    candidates += [Candidate(e.effect, e.where, float(max(left.get(e, 0.0), 0.0) / scale), False) for e in rest]
+    candidates += [Candidate(e.effect, e.where, float(max(left.get(e, 0.0), 0.0) / first), False) for e in rest]
     return Discovered(tuple(chosen), tuple(candidates), point)
 
 
@@ -138,6 +147,12 @@ def _simplest(left: dict[Entry, float]) -> Entry:
 
 def _columns(free: Sequence[int], entries: Sequence[Entry], places: dict[Entry, tuple[int, ...]]) -> np.ndarray:
     return np.unique([*free, *(i for e in entries for i in places[e])]).astype(int)
+
+
+def _restarted(problem: Problem, point: Point, columns: np.ndarray) -> Point:
+    """Fitted in other windows than those from which the point comes."""
+    s = best_starts(problem, point.z, iterations=10, tolerance=1e-4)
+    return _fitted(problem, Point(point.z, s), columns)
 
 
 def _fitted(problem: Problem, point: Point, columns: np.ndarray) -> Point:

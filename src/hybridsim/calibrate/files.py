@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..augment import save_hybrid
+from ..identify import Estimate
 from ..identify.whole_files import write_text
 from ..load import save
 from ..model import Model, ModelWarning
@@ -18,6 +19,8 @@ from ..model.joints import Prismatic
 from .export import write_augmentation
 from .result import Calibration, Stage
 
+_MUCH_BETTER = 0.5
+"""Part of the error that is left with a network, below which its numbers are taken rather than those of laws alone."""
 FILES = {
     "report.html": "this report",
     "fit.toml": "what was asked for",
@@ -44,6 +47,7 @@ def summary(calibration: Calibration) -> dict[str, Any]:
             "held_out": [log.run for log in c.held_out],
             "training": [log.run for log in c.training],
             "best": c.best.name,
+            "noise": _noise(c),
             "stages": [
                 {
                     "name": s.name,
@@ -61,7 +65,7 @@ def summary(calibration: Calibration) -> dict[str, Any]:
             ],
             "findings": [asdict(f) for f in c.findings],
             "candidates": [asdict(candidate) for candidate in c.candidates],
-            "parameters": [] if fitted is None or fitted.fit is None else [asdict(e) for e in fitted.fit.parameters],
+            "parameters": [asdict(e) for e in estimates(c)],
             "identifiability": "" if fitted is None or fitted.fit is None else fitted.fit.identifiability,
             "warnings": list(c.warnings),
             "seconds": c.seconds,
@@ -71,8 +75,20 @@ def summary(calibration: Calibration) -> dict[str, Any]:
 
 
 def physical(calibration: Calibration) -> Stage | None:
-    """The stage whose numbers are taken back to other tools: that with the laws which were found."""
+    """The stage whose numbers go into a file for other tools: that with the laws which were found."""
     return calibration.stage("explained") or calibration.stage("calibrated")
+
+
+def estimates(calibration: Calibration) -> tuple[Estimate, ...]:
+    """What is said of each number. Where a network explains much that no law does, laws alone have made up for it, and the
+    numbers beside the network are the right ones; before is always what the file says."""
+    plain, hybrid = physical(calibration), calibration.stage("hybrid")
+    if plain is None or plain.fit is None:
+        return ()
+    if hybrid is None or hybrid.fit is None or hybrid.held_out.median > _MUCH_BETTER * plain.held_out.median:
+        return plain.fit.parameters
+    before = {e.name: e.start for e in plain.fit.parameters}
+    return tuple(replace(e, start=before.get(e.name, e.start)) for e in hybrid.fit.parameters)
 
 
 def write_files(calibration: Calibration, folder: Path) -> dict[str, str]:
@@ -80,10 +96,11 @@ def write_files(calibration: Calibration, folder: Path) -> dict[str, str]:
     written: dict[str, str] = {}
     fitted = physical(calibration)
     if fitted is not None and fitted.fit is not None:
-        parameters = [asdict(e) for e in fitted.fit.parameters]
+        parameters = [asdict(e) for e in estimates(calibration)]
         write_text(folder / "parameters.json", json.dumps(_plain(parameters), indent=1))
         write_text(folder / "parameters.csv", _table(parameters))
-        write_text(folder / "ranges.json", json.dumps(_plain(fitted.fit.ranges()), indent=1))
+        ranges = replace(fitted.fit, parameters=estimates(calibration)).ranges()
+        write_text(folder / "ranges.json", json.dumps(_plain(ranges), indent=1))
         name = f"calibrated{calibration.model_file.suffix}"
         save(_as_in_file(fitted.model, calibration), folder / name, like=calibration.model_file)
         written[name] = "the robot's file with the fitted numbers in it, for any tool"
@@ -119,6 +136,12 @@ def listed(calibration: Calibration, folder: Path) -> dict[str, str]:
         f"augmentation/plain{calibration.model_file.suffix}": "the robot to which the learned force is added",
     }
     return {name: words for name, words in known.items() if name == "report.html" or (folder / name).exists()}
+
+
+def _noise(calibration: Calibration) -> float:
+    """Of measured positions, the median over runs and joints [rad or m]."""
+    found = [x.noise for q in calibration.qualities.values() for x in q.channels if ".position" in x.key]
+    return float(np.median(found)) if found else 0.0
 
 
 def _unit(calibration: Calibration) -> str:

@@ -14,7 +14,8 @@ from ..data.log import Quality, quality
 from ..identify import Fit, Free, LevenbergMarquardt, Parameters, Problem, prepare
 from ..identify.blas import one_thread
 from ..identify.fit import solved
-from ..identify.levenberg_marquardt import Point
+from ..identify.levenberg_marquardt import Point, search
+from ..identify.starts import best_starts
 from ..identify.whole_files import write_text
 from ..model import Model
 from .config import Config
@@ -47,6 +48,8 @@ PARTS = (
 """Of the work, as `say` is told of them."""
 _SETTLE = 2.0
 """How much of a held-out run may be used to find the zeros of its encoders, where these differ from run to run [s]."""
+_SHORT = 0.3
+"""Of every window the part in which searches begin, and in which effects are looked for first [s]."""
 _APART = 2
 """Windows overlap by half; fits and pictures take every second."""
 _TOLERANCE, _ROUGH, _FEW = 1e-5, 1e-3, 25
@@ -168,6 +171,10 @@ def work_through(config: Config, folder: Path, resume: bool, say: Callable[[str]
             if not work.stages:
                 raise KeyboardInterrupt from None
             stopped = True
+        except FloatingPointError as problem:
+            if not work.stages:
+                raise
+            warnings.warn(f"the work ended early: {problem}", UserWarning, stacklevel=2)
     told = tuple(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)))
     return Calibration(
         config.model_file.stem,
@@ -208,13 +215,16 @@ def _run(work: _Work) -> None:
         work.add("original", bench.original, None, problem, problem.zeros()[0])
     with work.part(PARTS[3]):
         part = _part(work, training, base)
-        found = work.fit("calibrated", part)
+        begun = _begun(work, _part(work, windows_of(problem, work.training), base), part)
+        found = work.fit("calibrated", part, start=begun)
         z = _whole(problem, part, found)
         work.add("calibrated", _bare(found.model), _without_library(found), problem, z)
     with work.part(PARTS[4]):
         start = Point(z, _point(found).s, cost=found.cost)
         places_of_base = [problem.parameters.names.index(name) for name in part.parameters.names]
-        discovered = _discover(work, training, start, places_of_base, menu, places)
+        short = _short(work, windows_of(problem, work.training))
+        problems = (short, training) if 0.7 * config.window > _SHORT else (training,)
+        discovered = _discover(work, problems, start, places_of_base, menu, places)
         work.candidates = discovered.candidates
     if not discovered.chosen:
         return
@@ -226,13 +236,22 @@ def _run(work: _Work) -> None:
         ]
         part = _part(work, training, [*base, *laws])
         index = [problem.parameters.names.index(name) for name in part.parameters.names]
-        found = work.fit("explained", part, start=Point(discovered.point.z[index], discovered.point.s))
+        start = Point(discovered.point.z[index], discovered.point.s)
+        found = work.fit("explained", part, start=start)
         z = _whole(problem, part, found)
         work.findings = _findings(discovered, found, {})
         work.add("explained", _bare(found.model), _without_library(found), problem, z)
         work.settle(problem, zeros, found)
+        held = _terms(problem, discovered, places)
+        if held.any():
+            # Where forces were found that no law is for, the laws alone have made up for them: beside these forces, as the
+            # menu's terms describe them, the numbers are right, and from there the network begins.
+            part = _part(work, training, [*base, *laws], held)
+            found = work.fit("described", part, start=start)
+            z = _whole(problem, part, found, held)
+            work.findings = _findings(discovered, found, {})
     if config.network:
-        _hybrid(work, discovered.chosen, [*base, *laws], _without_library(found))
+        _hybrid(work, discovered.chosen, [*base, *laws], _without_library(found), problem.parameters.model(z))
         shapes = {c.joint: c.words for c in work.curves if c.labels[0].startswith("velocity")}
         work.findings = _findings(discovered, found, shapes)
 
@@ -277,10 +296,31 @@ def _controls(bench: Bench) -> int:
     return 0 if controls is None else controls.shape[1]
 
 
-def _part(work: _Work, problem: Problem, free: Sequence[Free]) -> Problem:
-    """Zeros of encoders of runs that no fit sees are not in it, and stay zero."""
+def _short(work: _Work, problem: Problem) -> Problem:
+    """Of the beginnings of its windows only: motion that is not yet chaotic leads a search to the right place."""
+    return problem.with_data(problem.data.shortened(max(4, round(_SHORT / work.bench.dt))))
+
+
+def _begun(work: _Work, every: Problem, part: Problem) -> Point:
+    """Where to begin a search in whole windows: where one in the beginnings of all windows ends."""
+    short = _short(work, every)
+    z, s = short.zeros()
+    z = search(short, Point(z, best_starts(short, z, s, 5, 1e-4)), _FEW, _ROUGH).z
+    return Point(z, best_starts(part, z, iterations=10, tolerance=1e-4))
+
+
+def _terms(problem: Problem, discovered: Discovered, places: dict[Entry, tuple[int, ...]]) -> np.ndarray:
+    """The weights of chosen terms of the library, everything else zero."""
+    z = problem.zeros()[0]
+    for index in (list(places[e]) for e in discovered.chosen if not e.law):
+        z[index] = discovered.point.z[index]
+    return z
+
+
+def _part(work: _Work, problem: Problem, free: Sequence[Free], others: np.ndarray | None = None) -> Problem:
+    """Zeros of encoders of runs that no fit sees are not in it, and stay zero, or at `others`."""
     own = Parameters(problem.parameters.base.model, free, _controls(work.bench), None, work.training)
-    return problem.part(own, problem.zeros()[0])
+    return problem.part(own, problem.zeros()[0] if others is None else others)
 
 
 def _point(fit: Fit) -> Point:
@@ -289,9 +329,9 @@ def _point(fit: Fit) -> Point:
     return fit.point
 
 
-def _whole(problem: Problem, part: Problem, fit: Fit) -> np.ndarray:
+def _whole(problem: Problem, part: Problem, fit: Fit, others: np.ndarray | None = None) -> np.ndarray:
     """All numbers of the menu, with those of a fit in their places."""
-    z = problem.zeros()[0]
+    z = problem.zeros()[0] if others is None else others.copy()
     z[[problem.parameters.names.index(name) for name in part.parameters.names]] = _point(fit).z
     return z
 
@@ -305,7 +345,7 @@ def _without_library(fit: Fit) -> Fit:
     return replace(fit, model=_bare(fit.model))
 
 
-def _discover(work, problem, start, base, menu, places) -> Discovered:
+def _discover(work, problems, start, base, menu, places) -> Discovered:
     """What was found is kept, so that a resumed run does not ask again."""
     file = work.folder / "progress" / "discovery.json"
     if work.resume and file.exists():
@@ -315,7 +355,7 @@ def _discover(work, problem, start, base, menu, places) -> Discovered:
         point = Point(np.array(kept["z"]), np.array(kept["s"]).reshape(start.s.shape))
         return Discovered(chosen, tuple(Candidate(**c) for c in kept["candidates"]), point)
     found = discover_effects(
-        problem, start, base, menu, places, work.config.least, seen=lambda w: work.say(f"found {w}")
+        problems, start, base, menu, places, work.config.least, seen=lambda w: work.say(f"found {w}")
     )
     text = {
         "chosen": [(e.effect, e.where) for e in found.chosen],
@@ -340,10 +380,10 @@ def _findings(discovered: Discovered, fit: Fit, shapes: dict[str, str]) -> tuple
     )
 
 
-def _hybrid(work: _Work, chosen: Sequence[Entry], free: Sequence[Free], explained: Fit) -> None:
+def _hybrid(work: _Work, chosen: Sequence[Entry], free: Sequence[Free], explained: Fit, described: Model) -> None:
     config, bench = work.config, work.bench
     with work.part(PARTS[6]):
-        hybrid = network_for(explained.model, chosen, bench.training, config.hidden, bench.contact)
+        hybrid = network_for(explained.model, chosen, bench.training, config.hidden, bench.contact, described)
         if hybrid is None:
             return
         shaped = {f"joint/{joint}/friction" for joint in needs_friction(chosen)}
@@ -354,7 +394,8 @@ def _hybrid(work: _Work, chosen: Sequence[Entry], free: Sequence[Free], explaine
         everything = [*own, Free("network", prior=(0.0, config.weight_spread))]
         problem = work.problem(hybrid, everything, noise)
         part = _part(work, windows_of(problem, work.training, _APART), everything)
-        found = work.fit("hybrid", part, known=True)
+        start = _begun(work, _part(work, windows_of(problem, work.training), everything), part)
+        found = work.fit("hybrid", part, known=True, start=start)
         work.add("hybrid", found.model, found, problem, _whole(problem, part, found))
         work.settle(problem, [f for f in own if f.per_run], explained)
     with work.part(PARTS[7]):

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from .. import native
 from ..contact import Contact
 from ..data import DataError
 from ..data.log import Trajectory, parts, read_log
+from ..dynamics import mass_matrix
 from ..identify.setting import contact_of
 from ..load import load
 from ..model import Model
@@ -17,6 +19,10 @@ from .config import Config
 
 _LONGEST_STEP = {"rk4": 5e-3, "euler": 1e-3, "implicit": 1e-3}
 """Of the simulator, unless fit.toml says how many there are in a sample [s]."""
+
+_MOST_SUBSTEPS = 8
+_FRICTION = 0.1
+"""Part of the usual control that dry friction is thought to be, before anything is known of it."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +52,27 @@ def bench_of(config: Config) -> Bench:
     contact = contact_of(original, "auto")
     kind = config.integrator if config.integrator != "auto" else "euler" if contact is not None else "rk4"
     integrator = {"rk4": RungeKutta4(), "euler": SemiImplicitEuler(), "implicit": ImplicitDamping()}[kind]
-    substeps = config.substeps or max(1, int(np.ceil(dt / _LONGEST_STEP[kind] - 1e-9)))
     model = original
     if config.friction_speed is not None:
         slow = np.maximum(np.asarray(original.joints.friction_speed), config.friction_speed)
         model = replace(original, joints=replace(original.joints, friction_speed=slow))
+    substeps = config.substeps or max(1, int(np.ceil(dt / _LONGEST_STEP[kind] - 1e-9)))
+    if config.substeps is None and kind != "implicit":
+        substeps = max(substeps, min(_MOST_SUBSTEPS, int(np.ceil(dt * fastest_decay(model, training)))))
     return Bench(original, model, tuple(training), tuple(held_out), integrator, contact, dt, substeps)
+
+
+def fastest_decay(model: Model, logs: Sequence[Trajectory]) -> float:
+    """How fast damping, and friction as it may be, slow a joint down at most [1/s]: steps must not be longer than this."""
+    forces = [np.asarray(log.controls) for log in logs if log.controls is not None and log.control_kind == "force"]
+    usual = np.sqrt(np.mean(np.concatenate(forces) ** 2, axis=0)) if forces else np.zeros(model.nv)
+    own, joints = model.topology.own_v, model.joints
+    friction = np.maximum(np.asarray(joints.friction)[own], _FRICTION * usual)
+    steep = np.asarray(joints.damping)[own] + friction / np.asarray(joints.friction_speed)[own]
+    inertia = native.jit(mass_matrix)
+    chosen = logs[0].q[:: max(1, len(logs[0]) // 5)]
+    inverse = np.max([np.diag(np.linalg.inv(np.asarray(inertia(model, q)))) for q in chosen], axis=0)
+    return float(np.max(steep * inverse, initial=0.0))
 
 
 def read_logs(config: Config, paths: Sequence[Path], model: Model) -> list[Trajectory]:

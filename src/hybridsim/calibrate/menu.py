@@ -88,7 +88,10 @@ def entries(
             found.append(Entry(BIAS, name, (Free(f"control/{name}/bias"),)))
     for (effect, joint), places in library.items():
         found.append(Entry(effect, joint, weights=places, after=FRICTION if effect in SHAPES else ""))
-    return [e for e in found if e.effect in effects and not taken & {f.pattern for f in e.free}]
+    asked = [e for e in found if e.effect in effects and not taken & {f.pattern for f in e.free}]
+    # Forms of friction need its constant: asked for too, or free anyway.
+    rough = {e.where for e in asked if e.effect == FRICTION} | {j for j in joints if f"joint/{j}/friction" in taken}
+    return [e for e in asked if not e.after or e.where in rough]
 
 
 def moving_links(model: Model) -> tuple[str, ...]:

@@ -53,6 +53,7 @@ def show_truth(out: Path) -> None:
     from rich.table import Table
 
     from ..view.tables import terminal
+    from .outcome import rounded
 
     truth = json.loads((files("hybridsim") / "assets" / LOGS / "truth.json").read_text())
     found = {p["name"]: p for p in json.loads((out / "run" / "parameters.json").read_text())}
@@ -62,7 +63,8 @@ def show_truth(out: Path) -> None:
     for name, value in truth.items():
         p = found.get(name)
         if p is not None:
-            interval = f"{p['value']:.4g}  [{p['lower']:.4g}, {p['upper']:.4g}]"
+            shown, lower, upper = rounded(p["value"], p["lower"], p["upper"])
+            interval = f"{shown}  [{lower}, {upper}]"
             inside = "yes" if p["lower"] <= value <= p["upper"] else "no"
             table.add_row(name, f"{p['start']:.4g}", interval, f"{value:.4g}", inside)
     terminal(100).print(table)

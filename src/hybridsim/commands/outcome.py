@@ -13,6 +13,8 @@ from ..view.compare import rounded
 from ..view.tables import terminal
 
 MOST_PARAMETERS = 8
+MUCH = 5.0
+"""Times the sensors' noise: an error beyond it has a cause."""
 WIDTH = 100
 
 
@@ -23,8 +25,7 @@ def show_outcome(record: dict[str, Any], console: Console | None = None) -> None
     console.print(stages_table(record))
     _say(console, *(f"- {finding['words']}" for finding in record["findings"]))
     if not record["findings"]:
-        asked = record.get("candidates", True)
-        _say(console, "Nothing was found that the model lacks." if asked else "What is missing was not asked yet.")
+        _say(console, _nothing(record))
     parameters = surest(record["parameters"])
     if parameters:
         console.print(parameters_table(parameters))
@@ -32,6 +33,17 @@ def show_outcome(record: dict[str, Any], console: Console | None = None) -> None
     if more > 0:
         _say(console, f"{more} more {'is' if more == 1 else 'are'} in parameters.json.")
     _say(console, f"Report: {record['report']}")
+
+
+def _nothing(record: dict[str, Any]) -> str:
+    """Why there are no findings."""
+    if not record.get("candidates", True):
+        return "What is missing was not asked yet."
+    left = min((number(stage["median"]) for stage in record["stages"]), default=0.0)
+    noise = record.get("noise") or 0.0
+    if noise and left > MUCH * noise:
+        return f"Nothing on the menu explains the error that is left, {left / noise:.2g} times the sensors' noise."
+    return "Nothing was found that the model lacks."
 
 
 def stages_table(record: dict[str, Any]) -> Table:
