@@ -38,6 +38,8 @@ class Discovered:
     candidates: tuple[Candidate, ...]
     point: Point
     """Of the whole problem, with all that was chosen free."""
+    left: float = 0.0
+    """Squared error that is left, on data that were left out."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,15 @@ def discover_effects(
     candidates = [Candidate(e.effect, e.where, float(gains[e][0]), True, gains[e][1]) for e in chosen]
     rest = sorted((e for e in menu if e not in chosen), key=lambda e: -left.get(e, 0.0))
     candidates += [Candidate(e.effect, e.where, float(max(left.get(e, 0.0), 0.0) / first), False) for e in rest]
-    return Discovered(tuple(chosen), tuple(candidates), point)
+    left_out = _left_out(_folds(problems[-1], point), _columns(free, chosen, places), problems[-1], point)
+    return Discovered(tuple(chosen), tuple(candidates), point, left_out)
+
+
+def better(one: Discovered, other: Discovered) -> Discovered:
+    """That which leaves less of what was left out; of nearly equal ones that with fewer effects."""
+    if min(one.left, other.left) > _AS_GOOD * max(one.left, other.left):
+        return min(one, other, key=lambda found: (len(found.chosen), found.left))
+    return min(one, other, key=lambda found: found.left)
 
 
 def _without_idle(problem, point, free, chosen, places, least) -> tuple[list[Entry], Point]:

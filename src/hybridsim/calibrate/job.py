@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..identify.starts import best_starts
 from ..identify.whole_files import write_text
 from ..model import Model
 from .config import Config
-from .discovery import Discovered, discover_effects
+from .discovery import Discovered, better, discover_effects
 from .judge import judged, windows_of, zeros_found
 from .library import with_library
 from .load import Bench, bench_of
@@ -223,8 +224,9 @@ def _run(work: _Work) -> None:
         start = Point(z, _point(found).s, cost=found.cost)
         places_of_base = [problem.parameters.names.index(name) for name in part.parameters.names]
         short = _short(work, windows_of(problem, work.training))
-        problems = (short, training) if 0.7 * config.window > _SHORT else (training,)
-        discovered = _discover(work, problems, start, places_of_base, menu, places)
+        # Short windows lead to the right effects where much is missing, whole ones where models are wrong in many small ways.
+        ways = ((training,), (short, training)) if 0.7 * config.window > _SHORT else ((training,),)
+        discovered = _discover(work, ways, start, places_of_base, menu, places)
         work.candidates = discovered.candidates
     if not discovered.chosen:
         return
@@ -345,7 +347,7 @@ def _without_library(fit: Fit) -> Fit:
     return replace(fit, model=_bare(fit.model))
 
 
-def _discover(work, problems, start, base, menu, places) -> Discovered:
+def _discover(work, ways, start, base, menu, places) -> Discovered:
     """What was found is kept, so that a resumed run does not ask again."""
     file = work.folder / "progress" / "discovery.json"
     if work.resume and file.exists():
@@ -354,9 +356,12 @@ def _discover(work, problems, start, base, menu, places) -> Discovered:
         chosen = tuple(by_name[effect, where] for effect, where in kept["chosen"])
         point = Point(np.array(kept["z"]), np.array(kept["s"]).reshape(start.s.shape))
         return Discovered(chosen, tuple(Candidate(**c) for c in kept["candidates"]), point)
-    found = discover_effects(
-        problems, start, base, menu, places, work.config.least, seen=lambda w: work.say(f"found {w}")
-    )
+    tried = [
+        discover_effects(problems, start, base, menu, places, work.config.least, seen=work.say) for problems in ways
+    ]
+    found = reduce(better, tried)
+    for entry in found.chosen:
+        work.say(f"found {entry.effect}{f' at {entry.where}' if entry.where else ''}")
     text = {
         "chosen": [(e.effect, e.where) for e in found.chosen],
         "candidates": [vars(c) for c in found.candidates],

@@ -84,7 +84,7 @@ def entries(
         found.append(Entry(DELAY, "", (Free("control/delay", lower=earliest, upper=delay),)))
         count = np.asarray(logs[0].controls).shape[1]
         for name in control_names(model, count):
-            found.append(Entry(GAIN, name, (Free(f"control/{name}/gain", lower=0.2, upper=5.0),)))
+            found.append(Entry(GAIN, name, (Free(f"control/{name}/gain", lower=0.5, upper=2.0),)))
             found.append(Entry(BIAS, name, (Free(f"control/{name}/bias"),)))
     for (effect, joint), places in library.items():
         found.append(Entry(effect, joint, weights=places, after=FRICTION if effect in SHAPES else ""))
