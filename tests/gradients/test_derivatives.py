@@ -69,7 +69,7 @@ def of_everything(*quick: str):
     )
 
 
-@of_everything("implicit step", "rollout")
+@of_everything("implicit step")
 def test_all_joint_kinds_in_motion(name):
     arguments = moving(everything(), steps=steps_of(name))
     found = derivatives(name).check(arguments, WITHOUT_INFLUENCE)

@@ -32,6 +32,7 @@ def test_the_truth_is_found_within_what_it_states(fit):
     np.testing.assert_allclose(np.diag(fit.correlation), 1.0)
 
 
+@pytest.mark.slow
 def test_others_say_the_same_of_uncertainty(fit):
     """Samples and profiles: other ways to the same interval, where the cost is nearly a parabola."""
     name = "joint/joint2/damping"

@@ -48,7 +48,7 @@ def assert_same(new: hs.Model, again: hs.Model) -> None:
 
 
 class TestRoundTrip:
-    @settings(max_examples=40)
+    @settings(max_examples=20)
     @given(
         name=st.sampled_from(WHOLE), kinds=st.sets(st.sampled_from(KINDS)), seed=st.integers(0, 99), moved=st.booleans()
     )

@@ -145,6 +145,7 @@ def test_types_and_static_leaves():
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 def test_gradients_of_a_batch(pendulum):
     def loss(model, q):
         return jnp.sum(swing(model, q, jnp.zeros(2)) ** 2)
