@@ -92,7 +92,8 @@ def _of_apparatus(setup: Setup) -> Iterator[Place]:
         # A number of a quaternion has no gain or bias of its own.
         if "[" not in name:
             yield Place(f"sensor/{name}/gain", "apparatus", "position_gain", (i,), "1")
-            yield Place(f"sensor/{name}/bias", "apparatus", "position_bias", (i,), "rad or m")
+            slides = isinstance(model.topology.kinds[model.joint_names.index(name)], Prismatic)
+            yield Place(f"sensor/{name}/bias", "apparatus", "position_bias", (i,), "m" if slides else "rad")
     yield Place("sensor/clock", "apparatus", "clock", (0,), "1", "positive")
     count = np.size(setup.apparatus.control_gain)
     if count:

@@ -94,7 +94,7 @@ def _card(calibration: Calibration, stage: Stage, units: Units) -> Html:
 def _settled(stage: Stage, units: Units) -> Html:
     """Where encoders have another zero in every run, the error once a run's first seconds have told it."""
     if stage.settled is None:
-        return Html("")
+        return tag("p")
     known = error(units.factor * stage.settled.median, units.unit)
     return tag("p", f"{known} after the first seconds of a run have told its encoders' zeros", class_="small")
 
