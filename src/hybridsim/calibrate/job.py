@@ -3,156 +3,31 @@
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
 import numpy as np
 
 from ..data.log import Quality, quality
-from ..identify import Fit, Free, LevenbergMarquardt, Parameters, Problem, prepare
+from ..identify import Fit, Free, Parameters, Problem
 from ..identify.blas import one_thread
-from ..identify.fit import solved
 from ..identify.levenberg_marquardt import Point, search
 from ..identify.starts import best_starts
 from ..identify.whole_files import write_text
 from ..model import Model
 from .config import Config
 from .discovery import Discovered, better, discover_effects
-from .judge import judged, windows_of, zeros_found
+from .judge import windows_of
 from .library import with_library
 from .load import Bench, bench_of
 from .menu import EFFECTS, FRICTION, ZERO, Entry, entries
 from .networks import needs_friction, network_for
-from .result import Calibration, Candidate, Curve, Finding, Stage
+from .result import Calibration, Candidate, Finding
 from .shapes import curves_of
 from .words import finding_words
-
-TITLES = {
-    "original": "as in the file",
-    "calibrated": "numbers fitted",
-    "explained": "with what was found, as laws",
-    "hybrid": "with a network for what was found",
-}
-PARTS = (
-    "reading model and logs",
-    "looking at the data",
-    "compiling all that may be missing",
-    "fitting the numbers that are free",
-    "asking what is missing",
-    "fitting the laws that were found",
-    "training the network",
-    "drawing what was learned",
-)
-"""Of the work, as `say` is told of them."""
-_SETTLE = 2.0
-"""How much of a held-out run may be used to find the zeros of its encoders, where these differ from run to run [s]."""
-_SHORT = 0.3
-"""Of every window the part in which searches begin, and in which effects are looked for first [s]."""
-_APART = 2
-"""Windows overlap by half; fits and pictures take every second."""
-_TOLERANCE, _ROUGH, _FEW = 1e-5, 1e-3, 25
-
-
-class StoppedError(Exception):
-    """Ctrl-C: what there is until now is kept."""
-
-
-@dataclass
-class _Work:
-    """What the stages share, and what they have left so far."""
-
-    config: Config
-    bench: Bench
-    folder: Path
-    resume: bool
-    say: Callable[[str], None]
-    qualities: dict[str, Quality] = field(default_factory=dict)
-    stages: list[Stage] = field(default_factory=list)
-    candidates: tuple[Candidate, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    curves: tuple[Curve, ...] = ()
-    seconds: dict[str, float] = field(default_factory=dict)
-    points: dict[str, np.ndarray] = field(default_factory=dict)
-    """Of each stage, its numbers in the problem in which it was judged."""
-
-    @property
-    def training(self) -> tuple[str, ...]:
-        return tuple(log.run for log in self.bench.training)
-
-    @property
-    def judging(self) -> tuple[str, ...]:
-        """Runs by which models are judged: those held out, else those of the fit."""
-        return tuple(log.run for log in self.bench.held_out) or self.training
-
-    @contextmanager
-    def part(self, words: str) -> Iterator[None]:
-        self.say(words)
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[words] = time.perf_counter() - began
-
-    def problem(self, model: Model, free: Sequence[Free], noise: float | None = None) -> Problem:
-        """Of all runs, windows overlapping by half."""
-        bench, config = self.bench, self.config
-        return prepare(
-            model,
-            [*bench.training, *bench.held_out],
-            free,
-            window=config.window,
-            stride=config.window / _APART,
-            dt=bench.dt,
-            substeps=bench.substeps,
-            compare="position" if noise is None else {"position": noise},
-            integrator=bench.integrator,
-            contact=bench.contact,
-        )
-
-    def fit(self, name: str, problem: Problem, known: bool = False, start: Point | None = None) -> Fit:
-        """Of the training windows; can be interrupted and resumed. Weights need not be as exact as physical numbers."""
-        most = self.config.iterations
-        solver = LevenbergMarquardt(min(most, _FEW), _ROUGH) if known else LevenbergMarquardt(most, _TOLERANCE)
-        folder = self.folder / "progress" / name
-
-        def told(stage: str, iteration: int, cost: float) -> None:
-            self.say(f"iteration {iteration}")
-
-        return solved(problem, solver, known, folder=folder, resume=self.resume, progress=told, start=start)
-
-    def add(self, name: str, model: Model, fit: Fit | None, problem: Problem, z: np.ndarray) -> None:
-        """A stage: judged on what it has seen and on what it has not."""
-        begin = 0.0 if self.config.start == "measured" else float(self.config.start)
-        seen, _ = judged(windows_of(problem, self.training), z, begin, _APART)
-        held_out, prediction = judged(windows_of(problem, self.judging), z, begin, _APART)
-        title, apparatus = TITLES[name], None if fit is None else fit.apparatus
-        self.stages.append(Stage(name, title, model, apparatus, fit, seen, held_out, prediction))
-        self.points[name] = z
-        if fit is not None:
-            fit.save(self.folder / "fits" / name)
-            if fit.done == "stopped":
-                raise StoppedError
-
-    def settle(self, problem: Problem, zeros: Sequence[Free], fit: Fit) -> None:
-        """Judge the stages of this problem once more, after the first seconds of each run have told its encoders' zeros."""
-        runs = [log.run for log in self.bench.held_out]
-        if not zeros or not runs:
-            return
-        begin = 0.0 if self.config.start == "measured" else float(self.config.start)
-        data = problem.data
-        later = np.flatnonzero(np.isin(data.runs, runs) & (data.time >= _SETTLE - 1e-9))
-        if not len(later):
-            return
-        noise = max(fit.noise, 1e-12) * _redundancy(fit)
-        for i, stage in enumerate(self.stages):
-            z = self.points[stage.name]
-            if stage.settled is None and len(z) == problem.size:
-                known = zeros_found(problem, z, zeros, runs, _SETTLE, noise)
-                errors, _ = judged(problem.with_data(data[later]), known, begin, _APART)
-                self.stages[i] = replace(stage, settled=errors)
+from .work import APART, FEW, PARTS, ROUGH, SHORT, StoppedError, Work, redundancy
 
 
 @one_thread
@@ -163,7 +38,7 @@ def work_through(config: Config, folder: Path, resume: bool, say: Callable[[str]
         warnings.simplefilter("always")
         say(PARTS[0])
         began = time.perf_counter()
-        work = _Work(config, bench_of(config), folder, resume, say)
+        work = Work(config, bench_of(config), folder, resume, say)
         work.seconds[PARTS[0]] = time.perf_counter() - began
         stopped = False
         try:
@@ -206,13 +81,13 @@ def _same_run(config: Config, progress: Path, resume: bool) -> None:
     write_text(file, asked)
 
 
-def _run(work: _Work) -> None:
+def _run(work: Work) -> None:
     config, bench = work.config, work.bench
     with work.part(PARTS[1]):
         work.qualities = {log.run: _handled(quality(log, bench.model)) for log in (*bench.training, *bench.held_out)}
     with work.part(PARTS[2]):
         problem, menu, places, base = _menu_problem(work)
-        training = windows_of(problem, work.training, _APART)
+        training = windows_of(problem, work.training, APART)
         work.add("original", bench.original, None, problem, problem.zeros()[0])
     with work.part(PARTS[3]):
         part = _part(work, training, base)
@@ -225,7 +100,7 @@ def _run(work: _Work) -> None:
         places_of_base = [problem.parameters.names.index(name) for name in part.parameters.names]
         short = _short(work, windows_of(problem, work.training))
         # Short windows lead to the right effects where much is missing, whole ones where models are wrong in many small ways.
-        ways = ((training,), (short, training)) if 0.7 * config.window > _SHORT else ((training,),)
+        ways = ((training,), (short, training)) if 0.7 * config.window > SHORT else ((training,),)
         discovered = _discover(work, ways, start, places_of_base, menu, places)
         work.candidates = discovered.candidates
     if not discovered.chosen:
@@ -270,7 +145,7 @@ def _handled(found: Quality) -> Quality:
     return replace(found, verdicts=tuple(kept) or (("good", "nothing was found that would mislead a fit"),))
 
 
-def _menu_problem(work: _Work) -> tuple[Problem, list[Entry], dict[Entry, tuple[int, ...]], list[Free]]:
+def _menu_problem(work: Work) -> tuple[Problem, list[Entry], dict[Entry, tuple[int, ...]], list[Free]]:
     """One problem in which everything is free that any stage may want; each then takes its part of it."""
     config, bench = work.config, work.bench
     base = list(config.free)
@@ -298,16 +173,16 @@ def _controls(bench: Bench) -> int:
     return 0 if controls is None else controls.shape[1]
 
 
-def _short(work: _Work, problem: Problem) -> Problem:
+def _short(work: Work, problem: Problem) -> Problem:
     """Of the beginnings of its windows only: motion that is not yet chaotic leads a search to the right place."""
-    return problem.with_data(problem.data.shortened(max(4, round(_SHORT / work.bench.dt))))
+    return problem.with_data(problem.data.shortened(max(4, round(SHORT / work.bench.dt))))
 
 
-def _begun(work: _Work, every: Problem, part: Problem) -> Point:
+def _begun(work: Work, every: Problem, part: Problem) -> Point:
     """Where to begin a search in whole windows: where one in the beginnings of all windows ends."""
     short = _short(work, every)
     z, s = short.zeros()
-    z = search(short, Point(z, best_starts(short, z, s, 5, 1e-4)), _FEW, _ROUGH).z
+    z = search(short, Point(z, best_starts(short, z, s, 5, 1e-4)), FEW, ROUGH).z
     return Point(z, best_starts(part, z, iterations=10, tolerance=1e-4))
 
 
@@ -319,7 +194,7 @@ def _terms(problem: Problem, discovered: Discovered, places: dict[Entry, tuple[i
     return z
 
 
-def _part(work: _Work, problem: Problem, free: Sequence[Free], others: np.ndarray | None = None) -> Problem:
+def _part(work: Work, problem: Problem, free: Sequence[Free], others: np.ndarray | None = None) -> Problem:
     """Zeros of encoders of runs that no fit sees are not in it, and stay zero, or at `others`."""
     own = Parameters(problem.parameters.base.model, free, _controls(work.bench), None, work.training)
     return problem.part(own, problem.zeros()[0] if others is None else others)
@@ -385,7 +260,7 @@ def _findings(discovered: Discovered, fit: Fit, shapes: dict[str, str]) -> tuple
     )
 
 
-def _hybrid(work: _Work, chosen: Sequence[Entry], free: Sequence[Free], explained: Fit, described: Model) -> None:
+def _hybrid(work: Work, chosen: Sequence[Entry], free: Sequence[Free], explained: Fit, described: Model) -> None:
     config, bench = work.config, work.bench
     with work.part(PARTS[6]):
         hybrid = network_for(explained.model, chosen, bench.training, config.hidden, bench.contact, described)
@@ -395,10 +270,10 @@ def _hybrid(work: _Work, chosen: Sequence[Entry], free: Sequence[Free], explaine
         known = {e.name: e.value for e in explained.parameters}
         # The network is a factor of the friction's constant, so that one stays where it is.
         own = [_started(f, known) for f in free if f.pattern not in shaped]
-        noise = max(explained.noise, 1e-12) * _redundancy(explained)
+        noise = max(explained.noise, 1e-12) * redundancy(explained)
         everything = [*own, Free("network", prior=(0.0, config.weight_spread))]
         problem = work.problem(hybrid, everything, noise)
-        part = _part(work, windows_of(problem, work.training, _APART), everything)
+        part = _part(work, windows_of(problem, work.training, APART), everything)
         start = _begun(work, _part(work, windows_of(problem, work.training), everything), part)
         found = work.fit("hybrid", part, known=True, start=start)
         work.add("hybrid", found.model, found, problem, _whole(problem, part, found))
@@ -411,12 +286,3 @@ def _started(free: Free, known: dict[str, float]) -> Free:
     """From where it was found before; rounding may have put that a little beyond its bounds."""
     value = known.get(str(free.pattern))
     return free if value is None else replace(free, start=float(np.clip(value, free.lower, free.upper)))
-
-
-def _redundancy(fit: Fit) -> float:
-    """By how much errors that go on from one sample to the next say less than so many independent ones: a factor of the
-    noise, for which a window counts as no fewer than a few observations."""
-    r = np.nan_to_num(fit.errors.differences)
-    c = float(np.sum(r[:, 1:] * r[:, :-1]) / max(np.sum(r[:, :-1] ** 2), 1e-300))
-    most = r.shape[1] / 4
-    return float(np.sqrt(np.clip((1 + c) / max(1 - c, 1e-9), 1.0, most)))

@@ -26,6 +26,7 @@ def _after(model, q, qd, friction, mass, contact):
 _derivative = jax.jit(jax.jacfwd(_after, argnums=(1, 2, 3, 4)), static_argnums=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_implicit_equals_many_sweeps(case):
     """A capsule that lies on the ground: of the state after one step, by state, friction and mass."""
