@@ -59,3 +59,18 @@ def swinging(seconds: float = 4.0, dt: float = 1e-2) -> hs.Trajectory:
     t = dt * np.arange(round(seconds / dt) + 1)
     q, qd = np.sin(np.outer(t, [2, 3])), np.cos(np.outer(t, [2, 3])) * [2, 3]
     return hs.Trajectory(t, q, qd, np.cos(np.outer(t, [4, 5])))
+
+
+RUN_FILES = frozenset(
+    {
+        "calibrated.urdf",
+        "summary.json",
+        "parameters.csv",
+        "parameters.json",
+        "ranges.json",
+        "model.hybrid",
+        "fits/",
+        "progress/",
+    }
+)
+"""Of every run with a fit, without its report and network."""

@@ -19,7 +19,7 @@ from hybridsim.calibrate.load import Bench, bench_of
 from hybridsim.calibrate.menu import DELAY, FRICTION
 from hybridsim.commands.demo import copy_demo
 
-from .arms import JOINTS
+from .arms import JOINTS, RUN_FILES
 from .exported import imported
 from .test_export import compiled_c, needs_compiler
 
@@ -110,15 +110,7 @@ def test_held_out_error_is_three_times_below_the_best_fit_without_friction(demo,
 
 def test_the_folder_has_all_files(demo):
     names = set(listed(demo.found, demo.folder)) - {"report.html"}
-    assert names == {
-        "calibrated.urdf",
-        "summary.json",
-        "parameters.csv",
-        "parameters.json",
-        "ranges.json",
-        "model.hybrid",
-        "fits/",
-        "progress/",
+    assert names == RUN_FILES | {
         "augmentation/augmentation.py",
         "augmentation/augmentation.c",
         "augmentation/plain.urdf",

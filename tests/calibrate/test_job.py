@@ -15,7 +15,7 @@ from hybridsim.calibrate.load import bench_of
 from hybridsim.calibrate.menu import FRICTION, entries, moving_links
 from hybridsim.identify import prepare
 
-from .arms import JOINTS, driven, swinging, write_log
+from .arms import JOINTS, RUN_FILES, driven, swinging, write_log
 
 CONFIG = """
 [model]
@@ -163,17 +163,7 @@ def test_predictions_are_windows_of_the_log(nothing_missing):
 def test_a_folder_without_a_network_has_no_augmentation(nothing_missing):
     found, folder = nothing_missing
     assert not (folder / "augmentation").exists()
-    assert set(listed(found, folder)) == {
-        "calibrated.urdf",
-        "report.html",
-        "summary.json",
-        "parameters.csv",
-        "parameters.json",
-        "ranges.json",
-        "model.hybrid",
-        "fits/",
-        "progress/",
-    }
+    assert set(listed(found, folder)) == RUN_FILES | {"report.html"}
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["best"] == "calibrated"
     assert summary["findings"] == []

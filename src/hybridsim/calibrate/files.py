@@ -12,7 +12,7 @@ import numpy as np
 
 from ..augment import save_hybrid
 from ..identify import Estimate
-from ..identify.whole_files import write_text
+from ..identify.whole_files import as_json, write_text
 from ..load import save
 from ..model import Model, ModelWarning
 from ..model.joints import Prismatic
@@ -39,38 +39,40 @@ def summary(calibration: Calibration) -> dict[str, Any]:
     """Everything of a run that scripts want; infinite numbers are null, as JSON wants it."""
     c = calibration
     fitted = physical(c)
-    return _plain(
-        {
-            "title": c.title,
-            "window": c.window,
-            "unit": _unit(c),
-            "held_out": [log.run for log in c.held_out],
-            "training": [log.run for log in c.training],
-            "best": c.best.name,
-            "noise": _noise(c),
-            "stages": [
-                {
-                    "name": s.name,
-                    "title": s.title,
-                    "median": s.held_out.median,
-                    "ninth": s.held_out.ninth,
-                    "seen": s.seen.median,
-                    "settled": None if s.settled is None else [s.settled.median, s.settled.ninth],
-                    "windows": s.held_out.rmse.tolist(),
-                    "settled_windows": None if s.settled is None else s.settled.rmse.tolist(),
-                    "by_joint": s.held_out.by_joint(),
-                    "by_run": s.held_out.by_run(),
-                }
-                for s in c.stages
-            ],
-            "findings": [asdict(f) for f in c.findings],
-            "candidates": [asdict(candidate) for candidate in c.candidates],
-            "parameters": [asdict(e) for e in estimates(c)],
-            "identifiability": "" if fitted is None or fitted.fit is None else fitted.fit.identifiability,
-            "warnings": list(c.warnings),
-            "seconds": c.seconds,
-            "stopped": c.stopped,
-        }
+    return json.loads(
+        as_json(
+            {
+                "title": c.title,
+                "window": c.window,
+                "unit": _unit(c),
+                "held_out": [log.run for log in c.held_out],
+                "training": [log.run for log in c.training],
+                "best": c.best.name,
+                "noise": _noise(c),
+                "stages": [
+                    {
+                        "name": s.name,
+                        "title": s.title,
+                        "median": s.held_out.median,
+                        "ninth": s.held_out.ninth,
+                        "seen": s.seen.median,
+                        "settled": None if s.settled is None else [s.settled.median, s.settled.ninth],
+                        "windows": s.held_out.rmse.tolist(),
+                        "settled_windows": None if s.settled is None else s.settled.rmse.tolist(),
+                        "by_joint": s.held_out.by_joint(),
+                        "by_run": s.held_out.by_run(),
+                    }
+                    for s in c.stages
+                ],
+                "findings": [asdict(f) for f in c.findings],
+                "candidates": [asdict(candidate) for candidate in c.candidates],
+                "parameters": [asdict(e) for e in estimates(c)],
+                "identifiability": "" if fitted is None or fitted.fit is None else fitted.fit.identifiability,
+                "warnings": list(c.warnings),
+                "seconds": c.seconds,
+                "stopped": c.stopped,
+            }
+        )
     )
 
 
@@ -91,19 +93,17 @@ def estimates(calibration: Calibration) -> tuple[Estimate, ...]:
     return tuple(replace(e, start=before.get(e.name, e.start)) for e in hybrid.fit.parameters)
 
 
-def write_files(calibration: Calibration, folder: Path) -> dict[str, str]:
-    """All files but the report; returns their names and what they are."""
-    written: dict[str, str] = {}
+def write_files(calibration: Calibration, folder: Path) -> None:
+    """All files but the report."""
     fitted = physical(calibration)
     if fitted is not None and fitted.fit is not None:
         parameters = [asdict(e) for e in estimates(calibration)]
-        write_text(folder / "parameters.json", json.dumps(_plain(parameters), indent=1))
+        write_text(folder / "parameters.json", as_json(parameters))
         write_text(folder / "parameters.csv", _table(parameters))
         ranges = replace(fitted.fit, parameters=estimates(calibration)).ranges()
-        write_text(folder / "ranges.json", json.dumps(_plain(ranges), indent=1))
+        write_text(folder / "ranges.json", as_json(ranges))
         name = f"calibrated{calibration.model_file.suffix}"
         save(_as_in_file(fitted.model, calibration), folder / name, like=calibration.model_file)
-        written[name] = "the robot's file with the fitted numbers in it, for any tool"
     save_hybrid(calibration.best.model, folder / "model.hybrid")
     hybrid = calibration.stage("hybrid")
     if hybrid is not None:
@@ -111,12 +111,10 @@ def write_files(calibration: Calibration, folder: Path) -> dict[str, str]:
         with warnings.catch_warnings():
             # What the file cannot hold was said of the calibrated one.
             warnings.simplefilter("ignore", ModelWarning)
-            files = write_augmentation(
+            write_augmentation(
                 hybrid.model, folder / "augmentation", delay, calibration.model_file, whole_friction=True
             )
-        written |= {f"augmentation/{name}": words for name, words in files.items()}
-    write_text(folder / "summary.json", json.dumps(summary(calibration), indent=1))
-    return written
+    write_text(folder / "summary.json", as_json(summary(calibration)))
 
 
 def _as_in_file(model: Model, calibration: Calibration) -> Model:
@@ -156,16 +154,3 @@ def _table(parameters: list[dict[str, Any]]) -> str:
     writer.writerow(columns)
     writer.writerows([p[column] for column in columns] for p in parameters)
     return text.getvalue()
-
-
-def _plain(value: Any) -> Any:
-    """As JSON has it."""
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    if isinstance(value, np.integer):
-        return int(value)
-    return value

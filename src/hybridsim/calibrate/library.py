@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from ..augment import Augment, Blueprint, Custom
 from ..contact import Contact
-from ..data.log import Trajectory
+from ..data.log import Trajectory, with_velocities
 from ..model import Model
 from ..spatial import Array
 
@@ -127,8 +127,7 @@ def scales_of(model: Model, logs: Sequence[Trajectory]) -> Scales:
     joints = one_freedom_joints(model)
     at_q, at_v = [model.q_of(j).start for j in joints], [model.v_of(j).start for j in joints]
     q = np.concatenate([log.q for log in logs])[:, at_q]
-    rates = [np.gradient(log.q, log.time, axis=0) for log in logs if log.qd is None]
-    v = [log.qd[:, at_v] for log in logs if log.qd is not None] + [rate[:, at_q] for rate in rates]
+    v = [np.asarray(with_velocities(log).qd)[:, at_v] for log in logs]
     forces = [log.controls[:, at_v] for log in logs if log.controls is not None and log.control_kind == "force"]
     u = np.concatenate(forces) if forces else np.ones((1, len(joints)))
     own = [int(np.flatnonzero(model.topology.own_v == model.topology.own_v[v])[0]) for v in at_v]

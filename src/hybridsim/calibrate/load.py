@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import native
 from ..contact import Contact
 from ..data import DataError
 from ..data.log import Trajectory, parts, read_log
-from ..dynamics import mass_matrix
+from ..identify.cautions import decay_rates
 from ..identify.setting import contact_of
 from ..load import load
 from ..model import Model
@@ -66,13 +65,9 @@ def fastest_decay(model: Model, logs: Sequence[Trajectory]) -> float:
     """How fast damping, and friction as it may be, slow a joint down at most [1/s]: steps must not be longer than this."""
     forces = [np.asarray(log.controls) for log in logs if log.controls is not None and log.control_kind == "force"]
     usual = np.sqrt(np.mean(np.concatenate(forces) ** 2, axis=0)) if forces else np.zeros(model.nv)
-    own, joints = model.topology.own_v, model.joints
-    friction = np.maximum(np.asarray(joints.friction)[own], _FRICTION * usual)
-    steep = np.asarray(joints.damping)[own] + friction / np.asarray(joints.friction_speed)[own]
-    inertia = native.jit(mass_matrix)
-    chosen = logs[0].q[:: max(1, len(logs[0]) // 5)]
-    inverse = np.max([np.diag(np.linalg.inv(np.asarray(inertia(model, q)))) for q in chosen], axis=0)
-    return float(np.max(steep * inverse, initial=0.0))
+    friction = np.maximum(np.asarray(model.joints.friction)[model.topology.own_v], _FRICTION * usual)
+    some = logs[0].q[:: max(1, len(logs[0]) // 5)]
+    return float(np.max(decay_rates(model, some, friction), initial=0.0))
 
 
 def read_logs(config: Config, paths: Sequence[Path], model: Model) -> list[Trajectory]:

@@ -8,7 +8,7 @@ import numpy as np
 from .. import native
 from ..augment import MLP, Augment, Blueprint, Bounded, Conservative, normalised
 from ..contact import Contact
-from ..data.log import Trajectory, smooth
+from ..data.log import Trajectory, with_velocities
 from ..model import Model
 from .library import COUPLING, TERMS, one_freedom_joints, terms_of
 from .menu import FRICTION, Entry
@@ -95,7 +95,7 @@ def _with_usual_friction(model: Model, described: Model, joints: Sequence[str], 
 
 def _states(logs: Sequence[Trajectory]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Measured states, some thousand of them."""
-    moving = [log if log.qd is not None else smooth(log, window=max(0.05, 8 * log.dt)) for log in logs]
+    moving = [with_velocities(log) for log in logs]
     every = max(1, sum(map(len, moving)) // _STATES)
     q = np.concatenate([log.q[::every] for log in moving])
     qd = np.concatenate([np.asarray(log.qd)[::every] for log in moving])

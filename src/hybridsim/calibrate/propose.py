@@ -105,7 +105,7 @@ def _logs(training: list[Path], held_out: list[Path], near: Path, single: bool) 
 
 def _column_table(columns, options, missing, names, read: list[Trajectory], suspected: dict[str, str]) -> str:
     lines = ["[logs.columns]  # channel of the model = column of the log"]
-    units = read[0].columns.units if read else {}  # type: ignore[union-attr]
+    units = read[0].columns.units if read and read[0].columns is not None else {}
     for key in options:
         others = [name for name in options[key] if name != columns.get(key)]
         said = [f"or {', '.join(map(repr, others))}"] if others else []

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import native
-from ..data.log import Trajectory, smooth
+from ..data.log import Trajectory, with_velocities
 from ..model import Model
 from ..simulate import passive_forces
 from .export import learned_force
@@ -68,7 +68,7 @@ def curves_of(
 
 
 def _measured(model: Model, logs: Sequence[Trajectory]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    moving = [log if log.qd is not None else smooth(log, window=max(0.05, 8 * log.dt)) for log in logs]
+    moving = [with_velocities(log) for log in logs]
     q, qd = np.concatenate([log.q for log in moving]), np.concatenate([np.asarray(log.qd) for log in moving])
     forces = all(log.controls is not None and log.control_kind == "force" for log in moving)
     u = np.concatenate([np.asarray(log.controls) for log in moving]) if forces else np.zeros((len(q), model.nv))

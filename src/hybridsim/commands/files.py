@@ -1,8 +1,6 @@
 """Writing: whole or not at all, so that a full disk never leaves half a file in place of a good one."""
 
-import json
 import sys
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +32,7 @@ def refuse_to_overwrite(path: Path, force: bool) -> None:
 
 
 def print_json(record: dict[str, Any]) -> None:
-    """On stdout. What is not finite is null, for JSON knows no infinity."""
-    sys.stdout.write(json.dumps(finite(record), indent=2) + "\n")
+    """On stdout."""
+    from ..identify.whole_files import as_json
 
-
-def finite(value: Any) -> Any:
-    """The same with None for infinities and NaN, also inside of lists and dictionaries."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
+    sys.stdout.write(as_json(record) + "\n")

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterable
 
 import numpy as np
+from jaxtyping import Float
 
 from ..data.log import DataWarning, Trajectory, quality
 from ..dynamics import mass_matrix
@@ -57,20 +58,24 @@ def caution_steps(problem: Problem, point: Point) -> None:
 
 
 def share_lost(problem: Problem, point: Point) -> np.ndarray:
-    """Of each freedom, the part of its velocity that friction and damping take in one step, at their steepest.
+    """Of each freedom, the part of its velocity that friction and damping take in one step, at their steepest."""
+    model = problem.parameters.model(point.z)
+    friction = np.asarray(model.joints.friction)[model.topology.own_v]
+    starts = problem.data.q[:: max(1, len(problem.data) // 5), 0]
+    return problem.data.dt / problem.substeps * decay_rates(model, starts, friction)
 
-    For v' = v - h (d + f / v0) v / M, with the smallest inertia that the joint ever has: 1 / (M^-1)_ii at the starts.
-    """
+
+def decay_rates(
+    model: Model, configurations: Float[np.ndarray, "some nq"], friction: Float[np.ndarray, " nv"]
+) -> Float[np.ndarray, " nv"]:
+    """How fast damping and friction slow each freedom down at most [1/s]: v' = -(d + f / v0) v / M near rest, with the
+    smallest inertia in these configurations, 1 / (M^-1)_ii."""
     from .. import native
 
-    model = problem.parameters.model(point.z)
-    joints, h = model.joints, problem.data.dt / problem.substeps
-    steep = np.asarray(joints.damping) + np.asarray(joints.friction) / np.asarray(joints.friction_speed)
-    own = model.topology.own_v
-    chosen = problem.data.q[:: max(1, len(problem.data) // 5), 0]
+    own, joints = model.topology.own_v, model.joints
+    steep = np.asarray(joints.damping)[own] + friction / np.asarray(joints.friction_speed)[own]
     inertia = native.jit(mass_matrix)
-    inverse = np.max([np.diag(np.linalg.inv(np.asarray(inertia(model, q)))) for q in chosen], axis=0)
-    return h * steep[own] * inverse
+    return steep * np.max([np.diag(np.linalg.inv(np.asarray(inertia(model, q)))) for q in configurations], axis=0)
 
 
 def _owner(problem: Problem, freedom: int) -> str:

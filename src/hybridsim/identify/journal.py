@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .levenberg_marquardt import Point
+from .whole_files import write_arrays
 
 _FILE = "progress.npz"
 _SECONDS = 1.0
@@ -81,17 +82,10 @@ class Journal:
             return
         content: dict[str, Any] = {f"state.{name}": np.asarray(value) for name, value in state.items()}
         target = self.folder / _FILE
-        partial = target.with_name(f".{_FILE}.{os.getpid()}")
+        content |= {"stage": stage, "of": self._of, "costs": self.costs, "seconds": self.seconds} | self._start
         try:
-            with open(partial, "wb") as file:
-                content |= {"stage": stage, "of": self._of, "costs": self.costs, "seconds": self.seconds}
-                content |= self._start
-                np.savez(file, allow_pickle=False, **content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, target)
+            write_arrays(target, content)
         except OSError as problem:
-            partial.unlink(missing_ok=True)
             raise OSError(f"{target}: the progress of the fit cannot be written: {problem}") from problem
         self._written = time.monotonic()
 

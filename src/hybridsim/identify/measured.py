@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..data import DataError
-from ..data.log import DataWarning, Trajectory, smooth, windows
+from ..data.log import DataWarning, Trajectory, windows, with_velocities
 from ..model import Model
 from ..model.checks import POSITIVE
 
@@ -200,9 +200,7 @@ def _followed(pieces: Sequence[_Piece]) -> Int[np.ndarray, " windows"]:
 
 def _even(log: Trajectory, dt: float) -> Trajectory:
     """In steps of dt, with velocities."""
-    if log.qd is None:
-        # Wide enough for a good slope at low rates, and short beside the motion of a robot.
-        log = smooth(log, window=max(0.05, 8 * log.dt))
+    log = with_velocities(log)
     uneven = np.abs(np.diff(log.time) - dt).max(initial=0.0) > 1e-6 * dt
     return log.resampled(dt, controls="hold" if log.control_kind == "command" else "linear") if uneven else log
 

@@ -1,5 +1,6 @@
 """Files that are written whole or not at all: a full disk never leaves half a file in place of a good one."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,21 @@ import numpy as np
 def write_text(path: Path, text: str) -> None:
     """As UTF-8."""
     _write(path, lambda file: file.write(text.encode()))
+
+
+def as_json(value: Any) -> str:
+    """Readable. JSON knows no infinity: what is not finite is null."""
+    return json.dumps(_finite(value), indent=1)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return int(value) if isinstance(value, np.integer) else value
 
 
 def write_arrays(path: Path, arrays: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from .notes import DataWarning
 from .quality import quality
 from .read_log import read_log
 from .report import ChannelQuality, Quality
-from .smooth import smooth
+from .smooth import smooth, with_velocities
 from .split import Split, split
 from .trajectory import Trajectory
 from .windows import parts, windows
@@ -29,4 +29,5 @@ __all__ = [
     "smooth",
     "split",
     "windows",
+    "with_velocities",
 ]

@@ -50,6 +50,13 @@ def smooth(
     return replace(t, q=smoothed, qd=filled(t.time, qd, known), qd_mask=known).with_notes([text])
 
 
+def with_velocities(trajectory: Trajectory) -> Trajectory:
+    """As measured; where there are none, from positions by a filter that is wide enough for a good slope at low rates, and
+    short beside the motion of a robot."""
+    t = trajectory
+    return t if t.qd is not None else smooth(t, window=max(0.05, 8 * t.dt))
+
+
 def local_polynomial(
     time: Float[np.ndarray, " n"],
     values: Float[np.ndarray, "n k"],

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..folder import DataError
+from .columns import ColumnMap
 from .interpolate import Method, interpolated
 
 _MOST_SAMPLES = 50_000_000
@@ -40,8 +41,8 @@ class Trajectory:
     value_masks: dict[str, np.ndarray] = field(default_factory=dict)
     joint_names: tuple[str, ...] = ()
     """Of the model that it was mapped to."""
-    columns: object = None
-    """A `ColumnMap`: what came from where; print it."""
+    columns: ColumnMap | None = None
+    """What came from where; print it."""
     source: str = ""
     """File."""
     rows: Int[np.ndarray, " n"] | None = None
