@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import hybridsim as hs
-from hybridsim.calibrate.discovery import Discovered, _folds, _left_out, _simplest, discover_effects
+from hybridsim.calibrate.discovery import Discovered, _folds, _gain, _left_out, _may, _simplest, discover_effects
 from hybridsim.calibrate.library import with_library
-from hybridsim.calibrate.menu import DELAY, EFFECTS, FRICTION, SHAPES, Entry, entries
+from hybridsim.calibrate.menu import DELAY, EFFECTS, FRICTION, GAIN, SHAPES, Entry, entries
 from hybridsim.identify import Parameters, Problem, prepare
 from hybridsim.identify.levenberg_marquardt import Point, search
 from hybridsim.identify.measured import measured
@@ -147,6 +147,21 @@ def test_nothing_is_chosen_where_nothing_is_missing(noise, model, asked):
     assert all(0 <= c.gain <= 0.05 for c in found.candidates)
 
 
+def test_an_effect_has_to_help_in_most_parts_of_the_data():
+    before = np.array([1.0, 1.0, 1.0])
+    assert _gain(before, np.array([0.9, 0.8, 1.05])) == pytest.approx(0.25)
+    assert _gain(before, np.array([0.1, 1.05, 1.05])) == 0
+
+
+def test_gains_of_all_controls_are_never_free_beside_masses():
+    one, other = (Entry(GAIN, joint, relative=True) for joint in ("shoulder", "elbow"))
+    assert _may(one, [], [one, other])
+    assert not _may(one, [other], [one, other])
+    assert not _may(one, [], [one])
+    fixed = Entry(GAIN, "shoulder")
+    assert _may(fixed, [], [fixed])
+
+
 def test_of_nearly_equals_the_simplest_is_preferred():
     law, force = Entry(FRICTION, "elbow", (hs.Free("joint/elbow/friction"),)), Entry("drag", "elbow", weights=(0,))
     wide = Entry("coupling", "elbow", weights=(1, 2))
@@ -235,7 +250,7 @@ def test_linear_algebra_is_as_good_as_refits(free, slider):
         return [i for i, name in enumerate(names) if name.endswith(f"[{run}]")]
 
     point = Point(*slider.zeros())
-    found = _left_out(_folds(slider, point), np.array(columns, dtype=int), slider, point)
+    found = _left_out(_folds(slider, point), np.array(columns, dtype=int), slider, point).sum()
     assert found == pytest.approx(by_refits(slider, columns, own), rel=1e-4)
 
 

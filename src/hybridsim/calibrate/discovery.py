@@ -28,6 +28,8 @@ _IDLE = 0.2
 """Part of what an effect has to explain to be taken in, below which it is left out again."""
 _AS_GOOD = 0.9
 """Part of the best one's gain for which a simpler effect is preferred."""
+_MOST_PARTS = 0.6
+"""Share of the parts of the data, each left out in turn, in which an effect has to help."""
 _ITERATIONS = 8
 
 
@@ -74,22 +76,26 @@ def discover_effects(
     point = start
     for problem in problems:
         begin = start if problem is problems[-1] else _restarted(problem, start, _columns(free, (), places))
-        first = max(_left_out(_folds(problem, begin), _columns(free, (), places), problem, begin), 1e-300)
+        first = max(float(_left_out(_folds(problem, begin), _columns(free, (), places), problem, begin).sum()), 1e-300)
         point = _restarted(problem, point, _columns(free, chosen, places)) if chosen else begin
         held_back: set[Entry] = set()
         while len(chosen) < most:
             folds = _folds(problem, point)
             now = _columns(free, chosen, places)
-            before = _left_out(folds, now, problem, point)
-            left = {e: before - _left_out(folds, _columns(free, [*chosen, e], places), problem, point) for e in menu
+            each = _left_out(folds, now, problem, point)
+            before = float(each.sum())
+            left = {e: _gain(each, _left_out(folds, _columns(free, [*chosen, e], places), problem, point)) for e in menu
                     if e not in chosen and e not in held_back and _may(e, chosen, menu)}  # fmt: skip
             if not left:
                 break
             best = _simplest(left)
             if left[best] < max(least * before, _TRIFLE * first):
                 break
-            taken = [e for e in left if e.effect == best.effect
-                     and left[e] > max(_SAME_KIND * left[best], 0.2 * least * before)]  # fmt: skip
+            taken = [best]
+            for e in sorted(left, key=lambda e: -left[e]):
+                alike = e.effect == best.effect and left[e] > max(_SAME_KIND * left[best], 0.2 * least * before)
+                if e is not best and alike and _may(e, [*chosen, *taken], menu):
+                    taken.append(e)
             try:
                 trial = _fitted(problem, point, _columns(free, [*chosen, *taken], places))
             except FloatingPointError:
@@ -107,7 +113,7 @@ def discover_effects(
     candidates = [Candidate(e.effect, e.where, float(gains[e][0]), True, gains[e][1]) for e in chosen]
     rest = sorted((e for e in menu if e not in chosen), key=lambda e: -left.get(e, 0.0))
     candidates += [Candidate(e.effect, e.where, float(max(left.get(e, 0.0), 0.0) / first), False) for e in rest]
-    left_out = _left_out(_folds(problems[-1], point), _columns(free, chosen, places), problems[-1], point)
+    left_out = float(_left_out(_folds(problems[-1], point), _columns(free, chosen, places), problems[-1], point).sum())
     return Discovered(tuple(chosen), tuple(candidates), point, left_out)
 
 
@@ -123,14 +129,14 @@ def _without_idle(problem, point, free, chosen, places, least) -> tuple[list[Ent
     chosen = list(chosen)
     while len(chosen) > 1:
         folds = _folds(problem, point)
-        now = _left_out(folds, _columns(free, chosen, places), problem, point)
+        now = float(_left_out(folds, _columns(free, chosen, places), problem, point).sum())
         loss = {}
         for e in chosen:
             others = _columns(free, [x for x in chosen if x is not e], places)
             back = np.zeros(problem.size)
             own = np.setdiff1d(places[e], others)
             back[own] = -point.z[own]
-            loss[e] = _left_out(folds, others, problem, point, back) - now
+            loss[e] = float(_left_out(folds, others, problem, point, back).sum()) - now
         idle = min(loss, key=lambda e: loss[e])
         if loss[idle] > _IDLE * least * now:
             break
@@ -141,9 +147,18 @@ def _without_idle(problem, point, free, chosen, places, least) -> tuple[list[Ent
     return chosen, point
 
 
+def _gain(before: np.ndarray, after: np.ndarray) -> float:
+    """By how much the squared error of what is left out falls; nothing, if it does not in most of the parts."""
+    return float(np.sum(before - after)) if np.mean(after < before) >= _MOST_PARTS else 0.0
+
+
 def _may(entry: Entry, chosen: Sequence[Entry], menu: Sequence[Entry]) -> bool:
-    """Whether the simpler effect that comes before it has been taken in, or was never on the menu."""
+    """Whether the simpler effect that comes before it has been taken in, or was never on the menu; and whether it is not
+    the last of several that together say nothing new."""
     before = [e for e in menu if e.effect == entry.after and e.where == entry.where]
+    others = [e for e in menu if e.effect == entry.effect and e is not entry]
+    if entry.relative and all(e in chosen for e in others):
+        return False
     return not before or before[0] in chosen
 
 
@@ -196,13 +211,13 @@ def _folds(problem: Problem, point: Point, few: int = 3, blocks: int = 4) -> lis
 
 def _left_out(
     folds: list[_Fold], columns: np.ndarray, problem: Problem, point: Point, given: np.ndarray | None = None
-) -> float:
-    """Squared error on what is left out, summed over the folds, after the step that the others ask for. `given`: a step
-    of other numbers that is taken anyway."""
+) -> Float[np.ndarray, " folds"]:
+    """Squared error of each part when it is left out, after the step that the others ask for. `given`: a step of other
+    numbers that is taken anyway."""
     given = np.zeros(problem.size) if given is None else given
     lower, upper = problem.bounds()
     A_all, b_all = sum(f.A for f in folds), sum(f.b for f in folds)
-    total = 0.0
+    errors = []
     for fold in folds:
         A, b = A_all - fold.A, b_all - fold.b
         shared = np.setdiff1d(columns, fold.own)
@@ -211,8 +226,8 @@ def _left_out(
         mine = np.intersect1d(columns, fold.own)
         if len(mine):
             d[mine] = _step(fold.A, fold.b + fold.A @ d, mine, lower - point.z, upper - point.z)
-        total += max(float(fold.c + 2 * fold.b @ d + d @ fold.A @ d), 0.0)
-    return total
+        errors.append(max(float(fold.c + 2 * fold.b @ d + d @ fold.A @ d), 0.0))
+    return np.array(errors)
 
 
 def _step(A: np.ndarray, b: np.ndarray, columns: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

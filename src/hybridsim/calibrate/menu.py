@@ -48,6 +48,8 @@ class Entry:
     """Numbers of laws that the engine has, which URDF, MJCF or the apparatus can hold."""
     weights: tuple[int, ...] = ()
     """Weights of the library, for forces that no law of the engine is for."""
+    relative: bool = False
+    """Whether it says nothing new where it is free at all places: gains of all controls only scale masses and friction."""
     after: str = ""
     """The simpler effect at the same joint that has to be there before this one is asked for."""
 
@@ -84,7 +86,8 @@ def entries(
         found.append(Entry(DELAY, "", (Free("control/delay", lower=earliest, upper=delay),)))
         count = np.asarray(logs[0].controls).shape[1]
         for name in control_names(model, count):
-            found.append(Entry(GAIN, name, (Free(f"control/{name}/gain", lower=0.5, upper=2.0),)))
+            gain = Free(f"control/{name}/gain", lower=0.5, upper=2.0)
+            found.append(Entry(GAIN, name, (gain,), relative=any(path.endswith("/mass") for path in taken)))
             found.append(Entry(BIAS, name, (Free(f"control/{name}/bias"),)))
     for (effect, joint), places in library.items():
         found.append(Entry(effect, joint, weights=places, after=FRICTION if effect in SHAPES else ""))

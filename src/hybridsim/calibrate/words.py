@@ -50,8 +50,8 @@ def finding_words(entry: Entry, fit: Fit, shape: str = "") -> str:
         return f"force at joint {where} depends on its velocity, odd, saturating: looks like Coulomb friction of {size}"
     if entry.effect == menu.DELAY:
         size = _value(fit, "control/delay", 1e3, "ms")
-        if size.startswith("-"):
-            return f"controls change between samples instead of being held: they act {size[1:]} earlier"
+        if "-" in size.split(" +- ")[0]:
+            return f"controls act earlier than if each were held to the next sample: by {size.replace('-', '', 1)}"
         return f"controls act late: a delay of {size}"
     if entry.effect == menu.ZERO:
         found = [e for e in fit.parameters if e.name.startswith(f"sensor/{where}/bias")]
