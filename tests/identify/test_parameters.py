@@ -16,7 +16,29 @@ def test_every_path_is_a_number_of_the_model():
     assert known["link/forearm/mass"].value(setup) == ARM.links.mass[ARM.topology.link("forearm")]
     np.testing.assert_array_equal(known["joint/elbow/damping"].value(setup), ARM.joints.damping[ARM.v_of("elbow")])
     np.testing.assert_array_equal(known["world/gravity"].value(setup), ARM.gravity)
-    assert all(place.value(setup).shape == (len(place.index),) == (len(place.labels),) for place in known.values())
+    assert all(place.value(setup).shape == (place.size,) == (len(place.labels),) for place in known.values())
+
+
+def test_an_inertia_as_a_whole_has_one_factor():
+    chosen = Parameters(ARM, ["link/forearm/inertia_factor", "link/forearm/mass"])
+    assert chosen.names == ("link/forearm/inertia_factor", "link/forearm/mass")
+    np.testing.assert_array_equal(chosen.values(np.zeros(2)), [1.0, ARM.links.mass[ARM.topology.link("forearm")]])
+    model = chosen.model(np.array([np.log(3.0), 0.0]))
+    expected = np.array(ARM.links.inertia)
+    expected[ARM.topology.link("forearm")] *= 3
+    np.testing.assert_allclose(model.links.inertia, expected, rtol=1e-14)
+    traced = jax.jit(lambda z: chosen.model(z).links.inertia)(np.array([np.log(3.0), 0.0]))
+    np.testing.assert_allclose(traced, expected, rtol=1e-12)
+
+
+def test_a_pattern_means_numbers_and_not_their_factor():
+    assert Parameters(ARM, ["link/forearm/*"]).names == (
+        "link/forearm/mass",
+        *(f"link/forearm/com{axis}" for axis in (".x", ".y", ".z")),
+        *(f"link/forearm/inertia{pair}" for pair in (".xx", ".yy", ".zz", ".xy", ".xz", ".yz")),
+    )
+    with pytest.raises(ValueError, match="chosen by 'link/forearm/inertia' and again"):
+        Parameters(ARM, ["link/forearm/inertia", "link/forearm/inertia_factor"])
 
 
 def test_at_zero_the_model_is_as_it_was():

@@ -22,12 +22,15 @@ _RIDGE = 1e-6
 """Of the diagonal: what is hardly determined takes no long steps."""
 _SAME_KIND = 0.1
 """The same effect at other joints is taken in with the best, if it explains this part of what the best one does."""
-_TRIFLE = 3e-3
+_TRIFLE = 1e-3
 """Part of the first error below which an effect is not worth a word."""
 _IDLE = 0.2
 """Part of what an effect has to explain to be taken in, below which it is left out again."""
 _AS_GOOD = 0.9
 """Part of the best one's gain for which a simpler effect is preferred."""
+_LAW_AS_GOOD = 0.6
+"""Part of the best one's gain for which a law of the engine is preferred to a new force, which bends to more shapes. If the
+force is there it is found next, and the law is left out again."""
 _MOST_PARTS = 0.6
 """Share of the parts of the data, each left out in turn, in which an effect has to help."""
 _ITERATIONS = 8
@@ -42,6 +45,8 @@ class Discovered:
     """Of the whole problem, with all that was chosen free."""
     left: float = 0.0
     """Squared error that is left, on data that were left out."""
+    first: float = np.inf
+    """The same without any effect."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ def discover_effects(
     rest = sorted((e for e in menu if e not in chosen), key=lambda e: -left.get(e, 0.0))
     candidates += [Candidate(e.effect, e.where, float(max(left.get(e, 0.0), 0.0) / first), False) for e in rest]
     left_out = float(_left_out(_folds(problems[-1], point), _columns(free, chosen, places), problems[-1], point).sum())
-    return Discovered(tuple(chosen), tuple(candidates), point, left_out)
+    return Discovered(tuple(chosen), tuple(candidates), point, left_out, first)
 
 
 def better(one: Discovered, other: Discovered) -> Discovered:
@@ -166,6 +171,9 @@ def _simplest(left: dict[Entry, float]) -> Entry:
     """Of those that explain nearly as much as the best one, a law of the engine before a new force, and then the one with
     the fewest numbers."""
     most = max(left.values())
+    laws = [left[e] for e in left if e.law]
+    if laws and max(laws) >= _LAW_AS_GOOD * most:
+        most = max(laws)
     near = [e for e in left if left[e] >= most - (1 - _AS_GOOD) * abs(most)]
     return min(near, key=lambda e: (not e.law, len(e.weights), -left[e]))
 

@@ -19,7 +19,7 @@ from ..identify.whole_files import write_text
 from ..model import Model
 from .config import Config
 from .discovery import Discovered, better, discover_effects
-from .judge import windows_of
+from .judge import expected, windows_of
 from .library import with_library
 from .load import Bench, bench_of
 from .menu import EFFECTS, FRICTION, ZERO, Entry, entries
@@ -28,6 +28,10 @@ from .result import Calibration, Candidate, Finding
 from .shapes import curves_of
 from .words import finding_words
 from .work import APART, FEW, PARTS, ROUGH, SHORT, StoppedError, Work, redundancy
+
+
+_ENOUGH = 0.02
+"""Part of the squared error that a way of discovery may leave so that no other is tried."""
 
 
 @one_thread
@@ -93,14 +97,14 @@ def _run(work: Work) -> None:
         part = _part(work, training, base)
         begun = _begun(work, _part(work, windows_of(problem, work.training), base), part)
         found = work.fit("calibrated", part, start=begun)
-        z = _whole(problem, part, found)
+        z = _whole(work, problem, part, found)
         work.add("calibrated", _bare(found.model), _without_library(found), problem, z)
     with work.part(PARTS[4]):
         start = Point(z, _point(found).s, cost=found.cost)
         places_of_base = [problem.parameters.names.index(name) for name in part.parameters.names]
         short = _short(work, windows_of(problem, work.training))
         # Short windows lead to the right effects where much is missing, whole ones where models are wrong in many small ways.
-        ways = ((training,), (short, training)) if 0.7 * config.window > SHORT else ((training,),)
+        ways = (short, training), (training,)
         discovered = _discover(work, ways, start, places_of_base, menu, places)
         work.candidates = discovered.candidates
     if not discovered.chosen:
@@ -115,7 +119,7 @@ def _run(work: Work) -> None:
         index = [problem.parameters.names.index(name) for name in part.parameters.names]
         start = Point(discovered.point.z[index], discovered.point.s)
         found = work.fit("explained", part, start=start)
-        z = _whole(problem, part, found)
+        z = _whole(work, problem, part, found)
         work.findings = _findings(discovered, found, {})
         work.add("explained", _bare(found.model), _without_library(found), problem, z)
         work.settle(problem, zeros, found)
@@ -125,7 +129,7 @@ def _run(work: Work) -> None:
             # menu's terms describe them, the numbers are right, and from there the network begins.
             part = _part(work, training, [*base, *laws], held)
             found = work.fit("described", part, start=start)
-            z = _whole(problem, part, found, held)
+            z = _whole(work, problem, part, found, held)
             work.findings = _findings(discovered, found, {})
     if config.network:
         _hybrid(work, discovered.chosen, [*base, *laws], _without_library(found), problem.parameters.model(z))
@@ -175,7 +179,7 @@ def _controls(bench: Bench) -> int:
 
 def _short(work: Work, problem: Problem) -> Problem:
     """Of the beginnings of its windows only: motion that is not yet chaotic leads a search to the right place."""
-    return problem.with_data(problem.data.shortened(max(4, round(SHORT / work.bench.dt))))
+    return problem.with_data(problem.data.shortened(max(10, round(SHORT * work.config.window / work.bench.dt))))
 
 
 def _begun(work: Work, every: Problem, part: Problem) -> Point:
@@ -206,11 +210,11 @@ def _point(fit: Fit) -> Point:
     return fit.point
 
 
-def _whole(problem: Problem, part: Problem, fit: Fit, others: np.ndarray | None = None) -> np.ndarray:
-    """All numbers of the menu, with those of a fit in their places."""
+def _whole(work: Work, problem: Problem, part: Problem, fit: Fit, others: np.ndarray | None = None) -> np.ndarray:
+    """All numbers of the menu, with those of a fit in their places; of runs that it has not seen as they are to be expected."""
     z = problem.zeros()[0] if others is None else others.copy()
     z[[problem.parameters.names.index(name) for name in part.parameters.names]] = _point(fit).z
-    return z
+    return expected(z, problem.parameters.names, work.training)
 
 
 def _bare(model: Model) -> Model:
@@ -231,9 +235,11 @@ def _discover(work, ways, start, base, menu, places) -> Discovered:
         chosen = tuple(by_name[effect, where] for effect, where in kept["chosen"])
         point = Point(np.array(kept["z"]), np.array(kept["s"]).reshape(start.s.shape))
         return Discovered(chosen, tuple(Candidate(**c) for c in kept["candidates"]), point)
-    tried = [
-        discover_effects(problems, start, base, menu, places, work.config.least, seen=work.say) for problems in ways
-    ]
+    tried: list[Discovered] = []
+    for problems in ways:
+        tried.append(discover_effects(problems, start, base, menu, places, work.config.least, seen=work.say))
+        if tried[-1].left < _ENOUGH * tried[-1].first:
+            break
     found = reduce(better, tried)
     for entry in found.chosen:
         work.say(f"found {entry.effect}{f' at {entry.where}' if entry.where else ''}")
@@ -276,7 +282,7 @@ def _hybrid(work: Work, chosen: Sequence[Entry], free: Sequence[Free], explained
         part = _part(work, windows_of(problem, work.training, APART), everything)
         start = _begun(work, _part(work, windows_of(problem, work.training), everything), part)
         found = work.fit("hybrid", part, known=True, start=start)
-        work.add("hybrid", found.model, found, problem, _whole(problem, part, found))
+        work.add("hybrid", found.model, found, problem, _whole(work, problem, part, found))
         work.settle(problem, [f for f in own if f.per_run], explained)
     with work.part(PARTS[7]):
         work.curves = curves_of(found.model, explained.model, chosen, bench.training)

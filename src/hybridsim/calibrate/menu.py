@@ -7,18 +7,19 @@ import numpy as np
 
 from ..data.log import Trajectory
 from ..identify import Free
-from ..identify.places import control_names
+from ..identify.places import FACTOR, control_names
 from ..model import Model
 from .library import COUPLING, TERMS, one_freedom_joints
 
 SHAPES = tuple(effect for effect in TERMS if effect.startswith("friction"))
 """Forms of dry friction: without it they would stand in for it."""
-FRICTION, DELAY, ZERO, ROTOR, CENTRE, GAIN, BIAS = (
+FRICTION, DELAY, ZERO, ROTOR, CENTRE, INERTIA, GAIN, BIAS = (
     "Coulomb friction",
     "delay of the controls",
     "zero of the encoder, new in every run",
     "inertia of the rotor",
     "centre of mass",
+    "inertia of the link",
     "gain of the controls",
     "offset of the controls",
 )
@@ -28,6 +29,7 @@ EFFECTS = {
     "encoder-zero": ZERO,
     "rotor-inertia": ROTOR,
     "centre-of-mass": CENTRE,
+    "link-inertia": INERTIA,
     "control-gain": GAIN,
     "control-offset": BIAS,
     **dict(
@@ -80,6 +82,8 @@ def entries(
         found.append(Entry(ZERO, joint, (free,)))
     for link in moving_links(model):
         found += [Entry(CENTRE, f"{link}, {axis}", (Free(f"link/{link}/com.{axis}"),)) for axis in "xyz"]
+        if np.any(np.asarray(model.links.inertia)[model.link_names.index(link)]):
+            found.append(Entry(INERTIA, link, (Free(f"link/{link}/{FACTOR}", lower=0.05, upper=20.0),)))
     if all(log.controls is not None for log in logs):
         # A step of the log earlier at most: controls that change smoothly are not held from sample to sample.
         earliest = -float(np.median([log.dt for log in logs]))

@@ -10,14 +10,22 @@ from typing import Literal
 import numpy as np
 
 from ..data import DataError
-from ..data.log import DataWarning, Trajectory, column_choices, read_log
+from ..data.log import DataWarning, Trajectory, column_choices, read_log, with_velocities
 from ..load import load
 from ..model import Model
 from .delay import guess_delay
+from .horizon import error_growth
+from .library import one_freedom_joints
 from .menu import EFFECTS, moving_links
 
 _SHARE = 0.25
 """Of the runs that are held out, or of a single recording its end."""
+_WINDOWS = (1.0, 0.5, 0.3, 0.2, 0.1)
+"""Lengths to choose from [s]."""
+_GROWTH = 12.0
+"""How many times an error of the start may have grown at the end of a window."""
+_STILL = 0.1
+"""Smaller swings are those of noise [rad]."""
 _LARGEST = 5.0
 """Masses are sought between a fifth and five times the file's."""
 
@@ -73,10 +81,24 @@ def _suspected(path: Path, model: Model, columns: dict[str, str]) -> dict[str, s
     """Units that the numbers themselves suggest, where columns do not say them: no joint turns by 57 rad within its limits."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
-        read_log(path, model, columns)
+        log = read_log(path, model, columns)
     said = " ".join(str(w.message) for w in caught)
     signs = {"position": ("if it is in degrees", "deg"), "velocity": ("if it is in deg/s", "deg/s")}
-    return {quantity: unit for quantity, (sign, unit) in signs.items() if sign in said}
+    return {quantity: unit for quantity, (sign, unit) in signs.items() if sign in said and not _turns_round(log, model)}
+
+
+def _turns_round(log: Trajectory, model: Model) -> bool:
+    """Whether angles are large because a joint without limits has turned round several times: its usual swing, from one
+    turn back to the next, is then still less than once round. In degrees it would be a large number too."""
+    wide = int(np.argmax(np.nanmax(np.abs(log.q), axis=0)))
+    joint = next((j for j in one_freedom_joints(model) if model.q_of(j).start == wide), None)
+    if joint is None or np.isfinite(np.asarray(model.joints.lower)[model.v_of(joint)]).all():
+        return False
+    velocity = np.asarray(with_velocities(log).qd)[:, model.v_of(joint).start]
+    back = np.flatnonzero(np.diff(np.sign(velocity)) != 0)
+    swings = np.abs(np.diff(log.q[back, wide]))
+    swings = swings[swings > _STILL]
+    return bool(len(swings)) and float(np.median(swings)) < 2 * np.pi
 
 
 def _read(path: Path, model: Model, columns: dict[str, str], units: dict[str, str]) -> Trajectory:
@@ -126,7 +148,7 @@ def _column_table(columns, options, missing, names, read: list[Trajectory], susp
 def _fit(model: Model, read: list[Trajectory]) -> str:
     lines = [
         "[fit]",
-        f"window = {_window(read):g}  # seconds that are simulated from each start",
+        _window(model, read),
         "friction_speed = 0.05  # below this speed dry friction fades, so that motion depends smoothly on it [rad/s or m/s]",
         "free = [  # what may change beside what is discovered; all paths: docs/identification.md",
     ]
@@ -149,13 +171,23 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
     return "\n".join([*lines, "]"])
 
 
-def _window(read: list[Trajectory]) -> float:
-    """A second, or less where runs are short: each should have several windows, and so should what is held out of one."""
+def _window(model: Model, read: list[Trajectory]) -> str:
+    """A second, or less where runs are short: each should have several windows, and so should what is held out of one. Less
+    also where a small error of the start would be a large one by the end."""
+    said = "seconds that are simulated from each start"
     if not read:
-        return 1.0
+        return f"window = 1  # {said}"
     shortest = min(log.duration for log in read)
     longest = min(shortest / 3, _SHARE * shortest / 2) if len(read) == 1 else shortest / 3
-    return next((window for window in (1.0, 0.5, 0.2) if window <= longest + 1e-9), 0.1)
+    possible = [window for window in _WINDOWS if window <= longest + 1e-9] or [_WINDOWS[-1]]
+    growth = error_growth(model, read, possible[0])
+    if growth is None:
+        return f"window = {possible[0]:g}  # {said}"
+    times = {window: float(np.interp(window, *growth.T)) for window in possible}
+    window = next((window for window in possible if times[window] <= _GROWTH), possible[-1])
+    if window < possible[0]:
+        said += f"; within {possible[0]:g} s small errors grow {times[possible[0]]:.2g} times, which would mislead a fit"
+    return f"window = {window:g}  # {said}"
 
 
 def _discover(model: Model, read: list[Trajectory]) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..identify import Fit
+from ..identify.places import FACTOR
 from . import menu
 from .menu import Entry
 from .networks import DRAG, LOADED, ONE_SIDED, PLACED, POSITION
@@ -56,6 +57,8 @@ def finding_words(entry: Entry, fit: Fit, shape: str = "") -> str:
     if entry.effect == menu.ZERO:
         found = [e for e in fit.parameters if e.name.startswith(f"sensor/{where}/bias")]
         values = [e.value for e in found]
+        if np.ptp(values) < 0.5 * abs(np.mean(values)):
+            return f"the zero of the encoder of joint {where} is off by {np.mean(values):+.2g} {found[0].unit} in every run"
         return (
             f"the encoder of joint {where} has another zero in every run: they differ by {np.ptp(values):.2g} "
             f"{found[0].unit} from run to run ({', '.join(f'{x:+.2g}' for x in values)})"
@@ -66,8 +69,11 @@ def finding_words(entry: Entry, fit: Fit, shape: str = "") -> str:
     if entry.effect == menu.CENTRE:
         link, axis = where.split(", ")
         moved = next((e for e in fit.parameters if e.name == f"link/{link}/com.{axis}"), None)
-        told = "" if moved is None else f" by {1e3 * (moved.value - moved.start):+.0f} mm"
+        told = "" if moved is None else f" by {1e3 * (moved.value - moved.start):+.2g} mm"
         return f"the centre of mass of link {link} is elsewhere along {axis}{told}"
+    if entry.effect == menu.INERTIA:
+        size = _value(fit, f"link/{where}/{FACTOR}")
+        return f"the inertia of link {where} about its centre of mass is {size} that of the file"
     if entry.effect == menu.GAIN:
         return f"the control of {where} is {_value(fit, f'control/{where}/gain', unit='times')} what the log says"
     if entry.effect == menu.BIAS:

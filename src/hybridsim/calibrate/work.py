@@ -38,7 +38,7 @@ PARTS = (
 _SETTLE = 2.0
 """How much of a held-out run may be used to find the zeros of its encoders, where these differ from run to run [s]."""
 SHORT = 0.3
-"""Of every window the part in which searches begin, and in which effects are looked for first [s]."""
+"""Of every window the part in which searches begin, and in which effects are looked for first."""
 APART = 2
 """Windows overlap by half; fits and pictures take every second."""
 _TOLERANCE, ROUGH, FEW = 1e-5, 1e-3, 25

@@ -41,6 +41,8 @@ class Simulated(NamedTuple):
     """(steps, nc): as the mechanism got them."""
     values: Any
     """(steps, recorded numbers)"""
+    between: Any
+    """(steps * substeps + 1, ns): the states also between samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +99,10 @@ class Motion:
             controls = (1 - share) * controls[rows] + share * controls[jnp.minimum(rows + 1, len(controls) - 1)]
         return apparatus.control_gain * controls + apparatus.control_bias
 
-    def sample(
+    def step(
         self, x: Float[Array, " size"], state: Float[Array, " ns"], control: Float[Array, " nc"], time: Scalar
     ) -> Float[Array, " outputs"]:
-        """State and recorded values one sample later."""
+        """State and recorded values one step of the simulator later."""
         setup = self.parameters.setup(x)
         return jnp.concatenate([*self._later(setup, assemble(setup.model), state, control, time)])
 
@@ -109,19 +111,16 @@ class Motion:
         drive = Control()
         if control.shape[0]:
             drive = Control(command=control) if self.control_kind == "command" else Control(force=control)
-        dt, seen = setup.apparatus.clock * model.timestep, []
-        for k in range(self.substeps):
-            marks = Recording(begin(model, now, unmarked), self.record if k == 0 else ())
-            at = time + k * dt
-            now = advance(model, mechanism, now, drive, at, dt, self.integrator, self.contact, marks)
-            if k == 0:
-                seen = [jnp.ravel(marks.values[name]) for name in self.record]
+        marks = Recording(begin(model, now, unmarked), self.record)
+        dt = setup.apparatus.clock * model.timestep
+        now = advance(model, mechanism, now, drive, time, dt, self.integrator, self.contact, marks)
+        seen = [jnp.ravel(marks.values[name]) for name in self.record]
         return ravel_pytree(now)[0], jnp.concatenate(seen) if seen else jnp.zeros(0)
 
     def run(self, x: Float[Array, " size"], own: Float[Array, " own"], window: Window) -> Simulated:
         setup = self.parameters.setup(x)
         mechanism, controls = assemble(setup.model), self.drive(x, window.controls)
-        dt = self.substeps * setup.apparatus.clock * setup.model.timestep
+        dt = setup.apparatus.clock * setup.model.timestep
 
         def one(state, now):
             k, control = now
@@ -130,8 +129,11 @@ class Motion:
 
         first = self.start(x, own, window.q, window.qd)
         body = jax.checkpoint(one, prevent_cse=False, policy=KEEP)
-        _, (states, values) = jax.lax.scan(body, first, (jnp.arange(controls.shape[0]), controls))
-        return Simulated(jnp.concatenate([first[None], states]), controls, values)
+        # One loop over all steps: to copy a large mechanism for each between two samples would take long to compile.
+        held = jnp.repeat(controls, self.substeps, axis=0)
+        _, (states, values) = jax.lax.scan(body, first, (jnp.arange(held.shape[0]), held))
+        states = jnp.concatenate([first[None], states])
+        return Simulated(states[:: self.substeps], controls, values[:: self.substeps], states)
 
     def shown(self, x: Float[Array, " size"], states: Float[Array, "*many ns"]) -> dict[str, Array]:
         """What the sensors show of states."""

@@ -111,7 +111,7 @@ class Parameters:
         found = []
         for p, a, _ in self.parts():
             for group in p.groups:
-                ends = a + np.cumsum([0, *(len(place.index) for place in group)])
+                ends = a + np.cumsum([0, *(place.size for place in group)])
                 for place, begin in zip(group, ends[:-1], strict=True):
                     if (place.owner, place.field) == ("apparatus", field):
                         found += [(int(begin) + k, i) for k, i in enumerate(place.index)]
@@ -144,9 +144,10 @@ class Parameters:
             if p.networks and self._networks is not None:
                 setup = self._networks.model(x[a:b])
             for group in p.groups:
-                ends = a + np.cumsum([0, *(len(place.index) for place in group)])
+                ends = a + np.cumsum([0, *(place.size for place in group)])
                 for place, i, j in zip(group, ends[:-1], ends[1:], strict=True):
-                    changes.setdefault((place.owner, place.field), []).append((place, x[i:j]))
+                    values = x[i:j] * place.numbers(self.base) if place.factor else x[i:j]
+                    changes.setdefault((place.owner, place.field), []).append((place, values))
         for parts in changes.values():
             first = parts[0][0]
             setup = first.with_leaf(setup, _changed(first.leaf(setup), parts))

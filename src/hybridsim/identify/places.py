@@ -33,6 +33,13 @@ class Place:
     """What it may be. The natural scale of what has to be positive is its logarithm."""
     labels: tuple[str, ...] = ("",)
     """Of several numbers, such as ".x", ".y", ".z"."""
+    factor: bool = False
+    """Whether it is one number by which all those of `index` are multiplied."""
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has of its own."""
+        return 1 if self.factor else len(self.index)
 
     def leaf(self, setup: Setup) -> Array:
         """The array in which they lie."""
@@ -42,8 +49,13 @@ class Place:
         """The setup with another array in its place."""
         return _with(setup, [*self.owner.split("."), self.field], array)
 
-    def value(self, setup: Setup) -> np.ndarray:
+    def numbers(self, setup: Setup) -> np.ndarray:
+        """What lies at `index`."""
         return np.asarray(self.leaf(setup), dtype=float).ravel()[list(self.index)]
+
+    def value(self, setup: Setup) -> np.ndarray:
+        """Its own numbers."""
+        return np.ones(1) if self.factor else self.numbers(setup)
 
 
 def _owner(setup: Setup, path: str) -> Any:
@@ -57,6 +69,7 @@ def _with(owner: Any, path: list[str], array: Array) -> Any:
     return replace(owner, **{first: _with(getattr(owner, first), rest, array) if rest else array})
 
 
+FACTOR = "inertia_factor"
 _XYZ = (".x", ".y", ".z")
 _SIX = (".xx", ".yy", ".zz", ".xy", ".xz", ".yz")
 _JOINT = {
@@ -131,6 +144,8 @@ def _of_model(model: Model) -> Iterator[Place]:
         yield Place(f"link/{name}/mass", "model.links", "mass", (i,), "kg", "positive")
         yield Place(f"link/{name}/com", "model.links", "com", _row(i, 3), "m", labels=_XYZ)
         yield Place(f"link/{name}/inertia", "model.links", "inertia", _row(i, 6), "kg m^2", labels=_SIX)
+        # All six at once stay physical, which they need not if each goes its own way.
+        yield Place(f"link/{name}/{FACTOR}", "model.links", "inertia", _row(i, 6), "times", "positive", factor=True)
     for i, name in enumerate(topology.joint_names):
         v = topology.v_slices[i]
         freedoms = tuple(range(v.start, v.stop))
@@ -171,7 +186,9 @@ def matching(known: dict[str, Place], pattern: str) -> list[Place]:
     found = []
     for path, place in known.items():
         if path == pattern or fnmatchcase(path, pattern):
-            found.append(place)
+            # A factor of numbers that have paths of their own is meant only where it is named.
+            if not place.factor or pattern.endswith("factor"):
+                found.append(place)
         else:
             found += [part for part in _components(place) if part.path == pattern or fnmatchcase(part.path, pattern)]
     if not found:

@@ -123,9 +123,11 @@ class Problem:
 
     def _made(self, x: np.ndarray, s: np.ndarray, window: Window) -> Simulated:
         """As long as what is compared."""
-        states, controls, values = (np.asarray(a) for a in self._compiled.run(x, s, window))
+        states, controls, values, between = (np.asarray(a) for a in self._compiled.run(x, s, window))
         steps = self.data.steps
-        return Simulated(states[:, : steps + 1], controls[:, :steps], values[:, :steps])
+        return Simulated(
+            states[:, : steps + 1], controls[:, :steps], values[:, :steps], between[:, : steps * self.substeps + 1]
+        )
 
     @cached_property
     def _columns(self) -> np.ndarray | None:
@@ -220,9 +222,11 @@ class Problem:
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Some windows after others: weighted residuals r, their slopes by z and by own numbers, and those of their ends."""
         every_x, every_chain, m = self._local(z), self._chain(z), self.own
-        local = every_x.shape[-1]
+        # Of more parameters than are searched only those that count.
+        chosen = np.flatnonzero(np.any(every_chain != 0, axis=(0, 2) if every_chain.ndim == 3 else 1))
+        every_chain, local = every_chain[..., chosen, :], len(chosen)
         data, motion = self.data, self.motion
-        wide = data.steps * (m + local) * (2 * motion.model.nv + 2)
+        wide = data.steps * self.substeps * (m + local) * (2 * motion.model.nv + 2)
         several = max(1, int(_CHUNK / max(wide, 1)))
         for first in range(0, len(data), several):
             part = slice(first, min(first + several, len(data)))
@@ -230,7 +234,7 @@ class Problem:
             x, chain = (every_x, every_chain) if self._columns is None else (every_x[part], every_chain[part])
             window = window_of(some)
             made = self._made(x, s[part], window)
-            slopes = self._compiled.sensitivity.along(x, s[part], window, made)
+            slopes = self._compiled.sensitivity.along(x, s[part], window, made, chosen)
             ends = np.stack([np.concatenate([slopes[n][:, k] for n in ("start", "velocity")], axis=1) for k in (0, -1)])
             differences, begin, r, J = self._differences(x, some, made), 0, [], []
             for name, weight in some.weights.items():

@@ -43,7 +43,7 @@ def resolved(setup: Setup, free: Sequence[Free]) -> Iterator[Parameter]:
                 taken[number] = choice.pattern
         if choice.per_run and any(place.owner != "apparatus" for group in found for place in group):
             raise ValueError(f"{choice.pattern!r} cannot differ from run to run: only sensors and controls can")
-        if choice.tied and len({sum(len(p.index) for p in group) for group in found}) > 1:
+        if choice.tied and len({sum(p.size for p in group) for group in found}) > 1:
             raise ValueError(f"{choice.pattern!r} matches numbers of different sizes, which cannot be tied")
         for groups in [tuple(found)] if choice.tied else [(group,) for group in found]:
             yield _parameter(setup, choice, groups, whole)

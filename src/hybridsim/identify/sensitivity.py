@@ -1,6 +1,6 @@
 """How a simulated motion changes with parameters and with its start, by the chain rule along the motion.
 
-One sample leads to the next, s' = f(s, x, u). Its derivatives are found at all samples of all windows at once, in the lanes
+One step leads to the next, s' = f(s, x, u). Its derivatives are found at all steps of all windows at once, in the lanes
 of vector registers and in threads; what is left is a product of small matrices after another:
 ds'/dp = df/ds ds/dp + df/dx dx/dp + df/du du/dp.
 """
@@ -44,14 +44,14 @@ class Sensitivity:
     def _step(self):
         from ..native import batch
 
-        return batch(jax.jacrev(self.motion.sample, argnums=(0, 1, 2)), in_axes=(self._axis, 0, 0, 0))
+        return batch(jax.jacrev(self.motion.step, argnums=(0, 1, 2)), in_axes=(self._axis, 0, 0, 0))
 
     @cached_property
     def _row_of_step(self):
         from ..native import batch
 
         def row(x, state, control, time, chosen):
-            return jax.vjp(lambda x, state, control: self.motion.sample(x, state, control, time), x, state, control)[1](
+            return jax.vjp(lambda x, state, control: self.motion.step(x, state, control, time), x, state, control)[1](
                 chosen
             )
 
@@ -83,19 +83,24 @@ class Sensitivity:
 
         return batch(column, in_axes=(1, None, 2))
 
-    def along(self, x: np.ndarray, own: np.ndarray, window: Window, made: Simulated) -> dict[str, np.ndarray]:
-        """Of positions, velocities and values: (windows, samples, numbers, own + size), own numbers first."""
+    def along(
+        self, x: np.ndarray, own: np.ndarray, window: Window, made: Simulated, chosen: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Of positions, velocities and values, by own numbers and then by the chosen ones of x: (windows, samples, numbers,
+        own + chosen)."""
         motion, (count, samples, ns) = self.motion, made.states.shape
-        nq, nv, m, steps = motion.model.nq, motion.model.nv, motion.own, samples - 1
+        nq, nv, m, steps, each = motion.model.nq, motion.model.nv, motion.own, samples - 1, motion.substeps
         by_x, by_state, by_control = self._steps(x, window, made)
         if self._driven:
             slopes = np.asarray(self._drive(x[..., self._driven], x, window.controls))
-            by_x[..., self._driven] += by_control @ slopes[:, :steps]
-        size = x.shape[-1]
-        first = np.zeros((count, ns, m + size))
+            by_x[..., self._driven] += by_control @ np.repeat(slopes[:, :steps], motion.substeps, axis=1)
+        size = len(chosen)
+        first = np.zeros((count, ns, m + x.shape[-1]))
         if m or self._sensors:
             by_sensors, by_own = self._start(x[..., self._sensors], own, x, window.q, window.qd)
             first[..., :m], first[..., m + np.array(self._sensors, dtype=int)] = by_own, by_sensors
+        first = np.concatenate([first[..., :m], first[..., m + chosen]], axis=-1)
+        by_x = by_x[..., chosen]
         states = np.empty((count, samples, nq + nv, m + size))
         values = np.empty((count, steps, made.values.shape[-1], m + size))
         states[:, 0] = first[:, : nq + nv]
@@ -103,22 +108,22 @@ class Sensitivity:
         for w in range(count):
             forcing[..., m:] = by_x[w]
             columns = np.moveaxis(np.asarray(self._chain(first[w], by_state[w], forcing)), 0, -1)
-            states[w, 1:], values[w] = columns[:, : nq + nv], columns[:, ns:]
+            states[w, 1:], values[w] = columns[each - 1 :: each, : nq + nv], columns[::each, ns:]
         return {
             "start": states[:, :, :nq],
-            "position": self._sensed(x, made.states[..., :nq], states[:, :, :nq]),
+            "position": self._sensed(x, made.states[..., :nq], states[:, :, :nq], chosen),
             "velocity": states[:, :, nq:],
             "values": values,
         }
 
     def _steps(self, x: np.ndarray, window: Window, made: Simulated) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Derivatives of every step by x, state and control."""
-        motion, (count, samples, ns) = self.motion, made.states.shape
+        motion, (count, samples, ns) = self.motion, made.between.shape
         steps, outputs = samples - 1, ns + made.values.shape[-1]
-        dt = motion.dt
+        dt = motion.dt / motion.substeps
         times = (np.asarray(window.time)[:, None] + dt * np.arange(steps)).ravel()
-        states = np.ascontiguousarray(made.states[:, :-1]).reshape(count * steps, ns)
-        controls = np.asarray(made.controls).reshape(count * steps, -1)
+        states = np.ascontiguousarray(made.between[:, :-1]).reshape(count * steps, ns)
+        controls = np.repeat(np.asarray(made.controls), motion.substeps, axis=1).reshape(count * steps, -1)
         rows_each = steps if outputs <= _WHOLE else steps * outputs
         x = x if self._axis is None else np.repeat(x, rows_each, axis=0)
         if outputs <= _WHOLE:
@@ -132,15 +137,18 @@ class Sensitivity:
         )
         return np.array(by_x), by_state, by_control
 
-    def _sensed(self, x: np.ndarray, q: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    def _sensed(self, x: np.ndarray, q: np.ndarray, slopes: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Of what the position sensors show."""
         free, m = self.motion.parameters, self.motion.own
         gain, bias = free.of_apparatus("position_gain"), free.of_apparatus("position_bias")
         if not gain and not bias:
             return slopes
         slopes = free.sensors(x)[0][..., None] * slopes
+        place = {int(column): m + k for k, column in enumerate(chosen)}
         for column, i in gain:
-            slopes[:, :, i, m + column] += q[..., i]
+            if column in place:
+                slopes[:, :, i, place[column]] += q[..., i]
         for column, i in bias:
-            slopes[:, :, i, m + column] += 1.0
+            if column in place:
+                slopes[:, :, i, place[column]] += 1.0
         return slopes
