@@ -6,6 +6,7 @@ mistake of ours.
 """
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -166,8 +167,16 @@ def _fail(problem: str, code: int) -> int:
     return code
 
 
+_UNITS = re.compile(r"(?:give )?units=\{'([^']+)': '([^']+)'\}")
+"""How the library says it; here it is a line of fit.toml."""
+
+
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"hybridsim: {sentence}\n")
+    sys.stderr.write(f"hybridsim: {_UNITS.sub(_as_toml, sentence)}\n")
+
+
+def _as_toml(match: re.Match[str]) -> str:
+    return f'write {match[1]} = "{match[2]}" under [logs.units] in fit.toml'
 
 
 def _drop_output() -> None:

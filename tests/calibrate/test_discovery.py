@@ -167,6 +167,8 @@ def test_of_nearly_equals_the_simplest_is_preferred():
     wide = Entry("coupling", "elbow", weights=(1, 2))
     assert _simplest({law: 0.95, force: 1.0, wide: 0.97}) == law
     assert _simplest({law: 0.5, force: 0.95, wide: 1.0}) == force
+    # A law may explain a good deal less, since new forces bend to more.
+    assert _simplest({law: 0.65, force: 0.95, wide: 1.0}) == law
     assert _simplest({law: 0.5, force: 0.6, wide: 1.0}) == wide
     # Where all make it worse too.
     assert _simplest({law: -2.0, force: -1.0}) == force

@@ -10,7 +10,7 @@ import pytest
 
 import hybridsim as hs
 from hybridsim.calibrate import Calibration, Config, calibrate, config_of, listed
-from hybridsim.calibrate.judge import windows_of
+from hybridsim.calibrate.judge import expected, windows_of
 from hybridsim.calibrate.load import bench_of
 from hybridsim.calibrate.menu import FRICTION, entries, moving_links
 from hybridsim.identify import prepare
@@ -93,6 +93,22 @@ def test_the_menu_has_nothing_that_is_free_anyway(arm_model):
     undriven = [replace(logs[0], controls=None)]
     assert not any("control" in e.effect for e in entries(arm_model, undriven, {}, [], 0.05, frozenset()))
     assert moving_links(arm_model) == ("upper_arm", "forearm")
+
+
+def test_of_runs_that_were_not_seen_the_usual_zero_is_expected():
+    names = [
+        "link/a/mass",
+        *(f"sensor/x/bias [{run}]" for run in "abcd"),
+        *(f"sensor/y/bias [{run}]" for run in "abcd"),
+    ]
+    z = np.array([0.7, 0.10, 0.12, 0.11, 0.0, 0.1, -0.1, 0.01, 0.0])
+    found = expected(z, names, ["a", "b", "c"])
+    np.testing.assert_array_equal(found[[0, 1, 2, 3, 5, 6, 7]], z[[0, 1, 2, 3, 5, 6, 7]])
+    # The mean, less by its share of uncertainty: (0.01 / sqrt(3) / 0.11)^2.
+    assert found[4] == pytest.approx(0.11 * (1 - 1e-4 / 3 / 0.11**2), rel=1e-12)
+    assert found[8] == 0
+    # Of one run alone nothing can be said of others.
+    np.testing.assert_array_equal(expected(z, names, ["a"])[[2, 3, 4]], 0)
 
 
 def test_windows_of_some_runs_keep_their_order(arm_model):

@@ -8,7 +8,7 @@ from hybridsim.calibrate import menu
 from hybridsim.calibrate.library import COUPLING
 from hybridsim.calibrate.menu import Entry
 from hybridsim.calibrate.networks import DRAG, LOADED, ONE_SIDED, PLACED, POSITION
-from hybridsim.calibrate.words import finding_words, shape_of
+from hybridsim.calibrate.words import finding_words, in_doubt, shape_of
 from hybridsim.identify import Errors, Fit
 from hybridsim.identify.apparatus import perfect
 from hybridsim.identify.estimates import Estimate
@@ -85,6 +85,10 @@ FIT = fit_of(
     estimate("sensor/elbow/bias [b]", -0.03, "rad"),
     estimate("joint/elbow/armature", 0.02, "kg m^2"),
     estimate("link/forearm/com.x", 0.150, "m", start=0.162),
+    estimate("link/forearm/com.y", 0.0012, "m"),
+    estimate("link/forearm/inertia_factor", 1.8, "times", start=1.0),
+    estimate("sensor/wrist/bias [a]", 0.021, "rad"),
+    estimate("sensor/wrist/bias [b]", 0.023, "rad"),
     estimate("control/elbow/gain", 0.93, ""),
     estimate("control/elbow/bias", 0.4, "N m"),
 )
@@ -110,6 +114,12 @@ FIT = fit_of(
             "0.02 +- 0.0004 kg m^2",
         ),
         (Entry(menu.CENTRE, "forearm, x"), "the centre of mass of link forearm is elsewhere along x by -12 mm"),
+        (Entry(menu.CENTRE, "forearm, y"), "the centre of mass of link forearm is elsewhere along y by +1.2 mm"),
+        (
+            Entry(menu.INERTIA, "forearm"),
+            "the inertia of link forearm about its centre of mass is 1.8 +- 0.04 times that of the file",
+        ),
+        (Entry(menu.ZERO, "wrist"), "the zero of the encoder of joint wrist is off by +0.022 rad in every run"),
         (Entry(menu.GAIN, "elbow"), "the control of elbow is 0.93 +- 0.02 times what the log says"),
         (Entry(menu.BIAS, "elbow"), "the control of elbow has an offset of 0.4 +- 0.008 N m"),
     ],
@@ -146,3 +156,22 @@ def test_every_effect_has_words_of_its_own():
 
 def test_a_number_that_is_not_known_is_not_invented():
     assert finding_words(Entry(menu.BIAS, "wrist"), FIT) == "the control of wrist has an offset of unknown size"
+
+
+def test_what_is_no_farther_from_the_file_than_its_uncertainty_is_in_doubt():
+    def doubted(value, lower, upper, deviation=0.1, note=""):
+        entry = Entry(menu.ROTOR, "elbow", (hs.Free("joint/elbow/armature"),))
+        other = estimate("joint/wrist/armature", 0.5, "kg m^2")
+        own = Estimate("joint/elbow/armature", value, deviation, lower, upper, 0.0, "kg m^2", note)
+        return in_doubt(entry, fit_of(other, own))
+
+    assert doubted(0.1, -0.1, 0.3)
+    assert doubted(0.0, 0.0, 0.2, note="at its bound")
+    assert not doubted(0.3, 0.1, 0.5)
+    assert not doubted(0.3, -np.inf, np.inf, np.inf, "not determined by the data")
+
+
+def test_zeros_of_runs_and_forces_are_never_in_doubt():
+    zero = Entry(menu.ZERO, "elbow", (hs.Free("sensor/elbow/bias", per_run=True),))
+    assert not in_doubt(zero, fit_of(estimate("sensor/elbow/bias [a]", 0.0, "rad")))
+    assert not in_doubt(Entry(DRAG, "elbow", weights=(0,)), FIT)

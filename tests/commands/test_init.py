@@ -5,6 +5,7 @@ import tomllib
 import pytest
 
 import hybridsim.calibrate
+from hybridsim import cli
 from hybridsim.cli import main
 
 from .conftest import write_swing
@@ -92,3 +93,11 @@ def test_joints_that_do_not_match_are_left_to_the_user(tmp_path, arm_file, capsy
     write_swing(tmp_path / "other.csv", position="temperature")
     assert main(["init", str(arm_file), "other.csv"]) == 0
     assert "shoulder.position  not recognised" in capsys.readouterr().out
+
+
+def test_units_are_told_in_the_words_of_the_file(capsys):
+    cli._say("elbow.position reaches 90: if it is in degrees, units={'position': 'deg'}")
+    cli._say("time cannot be in deg; give units={'time': 's'} or so")
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].endswith('if it is in degrees, write position = "deg" under [logs.units] in fit.toml')
+    assert said[1].endswith('; write time = "s" under [logs.units] in fit.toml or so')

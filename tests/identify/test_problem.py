@@ -60,6 +60,28 @@ def test_slopes_by_what_is_free(kind):
     agree(prepare(ARM, log, FREE[kind], window=0.2, compare={"position": 1e-2}))
 
 
+def test_steps_between_samples_and_what_is_held():
+    free = [
+        hs.Free("control/delay", upper=0.02, start=0.0051),
+        "control/*/gain",
+        "sensor/*/bias",
+        "link/link2/mass",
+        "link/*/inertia_factor",
+    ]
+    log = driven(hs.chain(2, length=0.45, damping=0.2), 0.4, dt=1e-2)
+    problem = prepare(ARM, log, free, window=0.2, substeps=3, compare={"position": 1e-2, "velocity": 1e-1})
+    agree(problem)
+    z, s = problem.zeros()
+    whole, held = problem.normal(z, s), [0, 2, 3]
+    some, others = problem.normal(z, s, held), np.setdiff1d(np.arange(problem.size), held)
+    assert some.cost == whole.cost
+    np.testing.assert_allclose(some.g[others], whole.g[others], rtol=1e-12)
+    np.testing.assert_allclose(some.A[np.ix_(others, others)], whole.A[np.ix_(others, others)], rtol=1e-9)
+    np.testing.assert_allclose(some.B[:, others], whole.B[:, others], rtol=1e-9, atol=1e-12 * np.abs(whole.B).max())
+    assert not some.g[held].any()
+    assert not some.A[held].any()
+
+
 def test_numbers_of_single_runs():
     """Encoders that are set to zero wherever the arm is when it starts."""
     zeros = {"a": (0.03, -0.02), "b": (-0.01, 0.05)}

@@ -7,13 +7,14 @@ and again. An effect that only fits noise explains nothing of what was left out,
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from ..identify import Problem
 from ..identify.levenberg_marquardt import Point, search
+from ..identify.normal import Normal
 from ..identify.starts import best_starts
 from .menu import Entry
 from .result import Candidate
@@ -48,6 +49,14 @@ class Discovered:
     first: float = np.inf
     """The same without any effect."""
 
+    def without(self, entries: Sequence[Entry]) -> "Discovered":
+        """As if these had not been chosen."""
+        names = {(e.effect, e.where) for e in entries}
+        candidates = tuple(
+            replace(c, chosen=False, order=-1) if (c.effect, c.where) in names else c for c in self.candidates
+        )
+        return replace(self, chosen=tuple(e for e in self.chosen if e not in entries), candidates=candidates)
+
 
 @dataclass(frozen=True)
 class _Fold:
@@ -58,6 +67,23 @@ class _Fold:
     c: float
     own: np.ndarray
     """Numbers that belong to this part alone, such as the zero of its encoders: they are found in it, not predicted."""
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A problem without slopes by what is held anyway."""
+
+    problem: Problem
+    held: tuple[int, ...]
+
+    def cost(self, z: np.ndarray, s: np.ndarray) -> float:
+        return self.problem.cost(z, s)
+
+    def normal(self, z: np.ndarray, s: np.ndarray) -> Normal:
+        return self.problem.normal(z, s, self.held)
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.problem.bounds()
 
 
 def discover_effects(
@@ -190,7 +216,7 @@ def _restarted(problem: Problem, point: Point, columns: np.ndarray) -> Point:
 
 def _fitted(problem: Problem, point: Point, columns: np.ndarray) -> Point:
     held = tuple(int(i) for i in np.setdiff1d(np.arange(problem.size), columns))
-    return search(problem, Point(point.z, point.s), _ITERATIONS, 1e-3, held=held)
+    return search(_Held(problem, held), Point(point.z, point.s), _ITERATIONS, 1e-3, held=held)
 
 
 def _folds(problem: Problem, point: Point, few: int = 3, blocks: int = 4) -> list[_Fold]:

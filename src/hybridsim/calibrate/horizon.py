@@ -28,9 +28,11 @@ def error_growth(model: Model, logs: Sequence[Trajectory], seconds: float) -> Fl
         return None
     from ..native import batch
 
-    accelerations = batch(lambda state: forward_dynamics(model, state[: model.nv], state[model.nv :], jnp.zeros(model.nv)))
+    accelerations = batch(
+        lambda state: forward_dynamics(model, state[: model.nv], state[model.nv :], jnp.zeros(model.nv))
+    )
     found, dt = [], max(_FINEST, float(np.median([log.dt for log in logs])))
-    steps, n = int(round(seconds / dt)), model.nv
+    steps, n = round(seconds / dt), model.nv
     for log in logs:
         regular = with_velocities(log.resampled(dt))
         q, qd = np.nan_to_num(np.asarray(regular.q)), np.nan_to_num(np.asarray(regular.qd))
@@ -38,15 +40,16 @@ def error_growth(model: Model, logs: Sequence[Trajectory], seconds: float) -> Fl
         if last < 1:
             continue
         starts = np.unique(np.linspace(0, last - 1, max(1, _STARTS // len(logs))).astype(int))
-        # Velocities are counted in the usual change of positions, of which what turns round has no more than a radian.
-        rate = np.sqrt(np.mean(qd**2)) / np.clip(np.std(q - q.mean(axis=0)), 1e-6, 1.0)
         A = np.zeros((len(q), 2 * n, 2 * n))
-        A[:, :n, n:] = max(rate, 1e-3) * np.eye(n)
         states = np.concatenate([q, qd], axis=1)
         # By differences: compiling the derivative of a large mechanism takes longer than all else here.
         for i, step in enumerate(_STEP * np.eye(2 * n)):
             slope = (np.asarray(accelerations(states + step)) - np.asarray(accelerations(states - step))) / (2 * _STEP)
-            A[:, n:, i] = slope / max(rate, 1e-3) if i < n else slope
+            A[:, n:, i] = slope
+        # Velocities are counted by the usual rate of the motion, for which a swing is as large in both.
+        rate = max(1.0, float(np.sqrt(np.median(np.linalg.norm(A[:, n:, :n], 2, axis=(1, 2))))))
+        A[:, :n, n:] = rate * np.eye(n)
+        A[:, n:, :n] /= rate
         d, grown = np.repeat(np.eye(2 * n)[None], len(starts), axis=0), []
         for k in range(steps):
             a = dt * A[starts + k]

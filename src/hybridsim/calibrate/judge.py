@@ -52,7 +52,11 @@ def expected(z: np.ndarray, names: Sequence[str], seen: Sequence[str]) -> np.nda
     A mean that is small beside its uncertainty is taken for nothing (the factor of James and Stein).
     """
     found = z.copy()
-    per_run = [(name.removesuffix("]").split(" [", 1), i) for i, name in enumerate(names) if name.endswith("]") and " [" in name]
+    per_run = [
+        (name.removesuffix("]").split(" [", 1), i)
+        for i, name in enumerate(names)
+        if name.endswith("]") and " [" in name
+    ]
     for path in dict.fromkeys(path for (path, _), _ in per_run):
         known = np.array([z[i] for (own, run), i in per_run if own == path and run in seen])
         if not len(known):

@@ -186,7 +186,9 @@ def _window(model: Model, read: list[Trajectory]) -> str:
     times = {window: float(np.interp(window, *growth.T)) for window in possible}
     window = next((window for window in possible if times[window] <= _GROWTH), possible[-1])
     if window < possible[0]:
-        said += f"; within {possible[0]:g} s small errors grow {times[possible[0]]:.2g} times, which would mislead a fit"
+        said += (
+            f"; within {possible[0]:g} s small errors grow {times[possible[0]]:.2g} times, which would mislead a fit"
+        )
     return f"window = {window:g}  # {said}"
 
 

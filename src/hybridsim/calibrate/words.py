@@ -41,6 +41,14 @@ def shape_of(v: Float[np.ndarray, " n"], force: Float[np.ndarray, " n"], unit: s
     return f"{parity}, and like no single law: a network describes it"
 
 
+def in_doubt(entry: Entry, fit: Fit) -> bool:
+    """Whether the numbers of a law are no farther from those of the file than their uncertainty, all of them. What the data
+    do not determine at all is another matter: something of its kind is there."""
+    own = [e for e in fit.parameters if any(e.name == f.pattern for f in entry.free)]
+    within = [e.value == e.start or (np.isfinite(e.deviation) and e.lower <= e.start <= e.upper) for e in own]
+    return bool(own) and all(within)
+
+
 def finding_words(entry: Entry, fit: Fit, shape: str = "") -> str:
     """One sentence. `shape`: what the learned force looks like, where a network has learned it."""
     where = entry.where
@@ -69,7 +77,7 @@ def finding_words(entry: Entry, fit: Fit, shape: str = "") -> str:
     if entry.effect == menu.CENTRE:
         link, axis = where.split(", ")
         moved = next((e for e in fit.parameters if e.name == f"link/{link}/com.{axis}"), None)
-        told = "" if moved is None else f" by {1e3 * (moved.value - moved.start):+.2g} mm"
+        told = "" if moved is None else f" by {_millimetres(moved.value - moved.start)}"
         return f"the centre of mass of link {link} is elsewhere along {axis}{told}"
     if entry.effect == menu.INERTIA:
         size = _value(fit, f"link/{where}/{FACTOR}")
@@ -86,6 +94,10 @@ def finding_words(entry: Entry, fit: Fit, shape: str = "") -> str:
         POSITION: f"force at joint {where} depends on its position: looks like a spring, a cable or an unknown weight",
     }
     return texts.get(entry.effect, f"force at joint {where} depends on the motion of other joints")
+
+
+def _millimetres(metres: float) -> str:
+    return f"{1e3 * metres:+.0f} mm" if abs(metres) > 0.01 else f"{1e3 * metres:+.2g} mm"
 
 
 def _value(fit: Fit, name: str, factor: float = 1.0, unit: str = "") -> str:

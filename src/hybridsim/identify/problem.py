@@ -1,6 +1,6 @@
 """A problem of identification: residuals between measured and simulated motion, their cost, and its derivatives."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -218,15 +218,17 @@ class Problem:
     # Normal equations
 
     def rows(
-        self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]
+        self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"], held: Sequence[int] = ()
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Some windows after others: weighted residuals r, their slopes by z and by own numbers, and those of their ends."""
+        """Some windows after others: weighted residuals r, their slopes by z and by own numbers, and those of their ends.
+        Slopes by what is `held` are not wanted, and zero."""
         every_x, every_chain, m = self._local(z), self._chain(z), self.own
+        every_chain[..., list(held)] = 0.0
         # Of more parameters than are searched only those that count.
         chosen = np.flatnonzero(np.any(every_chain != 0, axis=(0, 2) if every_chain.ndim == 3 else 1))
         every_chain, local = every_chain[..., chosen, :], len(chosen)
         data, motion = self.data, self.motion
-        wide = data.steps * self.substeps * (m + local) * (2 * motion.model.nv + 2)
+        wide = data.steps * self.substeps * (m + every_x.shape[-1]) * (2 * motion.model.nv + 2)
         several = max(1, int(_CHUNK / max(wide, 1)))
         for first in range(0, len(data), several):
             part = slice(first, min(first + several, len(data)))
@@ -249,14 +251,16 @@ class Problem:
             J = np.concatenate(J, axis=1)
             yield part, np.concatenate(r, axis=1), J[..., m:] @ chain, J[..., :m], _chained(ends, m, chain)
 
-    def normal(self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"]) -> Normal:
-        """Normal equations of the whole at this point."""
+    def normal(
+        self, z: Float[np.ndarray, " size"], s: Float[np.ndarray, "windows own"], held: Sequence[int] = ()
+    ) -> Normal:
+        """Normal equations of the whole at this point; of what is `held`, zeros."""
         count, m, n = len(self.data), self.own, self.size
         A, g = np.zeros((n, n)), np.zeros(n)
         B, C, h = np.zeros((count, n, m)), np.zeros((count, m, m)), np.zeros((count, m))
         ends = np.zeros((2, count, self.motion.model.nq + self.motion.model.nv, m + n))
         with np.errstate(over="ignore", invalid="ignore"):
-            for part, r, J, K, at_ends in self.rows(z, s):
+            for part, r, J, K, at_ends in self.rows(z, s, held):
                 flat = J.reshape(r.size, n)
                 A += flat.T @ flat
                 g += flat.T @ r.ravel()

@@ -91,16 +91,17 @@ class Sensitivity:
         motion, (count, samples, ns) = self.motion, made.states.shape
         nq, nv, m, steps, each = motion.model.nq, motion.model.nv, motion.own, samples - 1, motion.substeps
         by_x, by_state, by_control = self._steps(x, window, made)
-        if self._driven:
-            slopes = np.asarray(self._drive(x[..., self._driven], x, window.controls))
-            by_x[..., self._driven] += by_control @ np.repeat(slopes[:, :steps], motion.substeps, axis=1)
+        by_x, driven = by_x[..., chosen], np.isin(chosen, self._driven)
+        if driven.any():
+            slopes = np.asarray(self._drive(x[..., self._driven], x, window.controls))[:, :steps]
+            slopes = slopes[..., np.searchsorted(self._driven, chosen[driven])]
+            by_x[..., driven] += by_control @ np.repeat(slopes, each, axis=1)
         size = len(chosen)
         first = np.zeros((count, ns, m + x.shape[-1]))
         if m or self._sensors:
             by_sensors, by_own = self._start(x[..., self._sensors], own, x, window.q, window.qd)
             first[..., :m], first[..., m + np.array(self._sensors, dtype=int)] = by_own, by_sensors
         first = np.concatenate([first[..., :m], first[..., m + chosen]], axis=-1)
-        by_x = by_x[..., chosen]
         states = np.empty((count, samples, nq + nv, m + size))
         values = np.empty((count, steps, made.values.shape[-1], m + size))
         states[:, 0] = first[:, : nq + nv]
@@ -135,7 +136,7 @@ class Sensitivity:
             np.asarray(part).reshape(count, steps, outputs, width)
             for part, width in zip(found, (x.shape[-1], ns, controls.shape[-1]), strict=True)
         )
-        return np.array(by_x), by_state, by_control
+        return by_x, by_state, by_control
 
     def _sensed(self, x: np.ndarray, q: np.ndarray, slopes: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Of what the position sensors show."""
