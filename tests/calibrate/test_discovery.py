@@ -169,7 +169,8 @@ def test_of_nearly_equals_the_simplest_is_preferred():
     assert _simplest({law: 0.5, force: 0.95, wide: 1.0}) == force
     # A law may explain a good deal less, since new forces bend to more.
     assert _simplest({law: 0.65, force: 0.95, wide: 1.0}) == law
-    assert _simplest({law: 0.5, force: 0.6, wide: 1.0}) == wide
+    assert _simplest({law: 0.5, force: 0.65, wide: 1.0}) == force
+    assert _simplest({law: 0.5, force: 0.55, wide: 1.0}) == wide
     # Where all make it worse too.
     assert _simplest({law: -2.0, force: -1.0}) == force
 

@@ -8,6 +8,7 @@ import pytest
 import hybridsim as hs
 from hybridsim.calibrate import propose
 from hybridsim.calibrate.horizon import error_growth
+from hybridsim.calibrate.judge import _whole_turns
 from hybridsim.calibrate.propose import _turns_round
 
 LENGTH, DT = 0.4, 5e-3
@@ -83,6 +84,7 @@ def test_large_angles_of_what_turns_round_are_no_degrees(tmp_path, rod, kind):
         text = propose(rod, [log], folder=tmp_path)
         read = hs.read_log(log, hs.load(rod))
     assert ('position = "deg"  #' in text) is not round_and_round
+    assert ('position = "rad"  # a joint turns round many times' in text) is round_and_round
     assert _turns_round(read, hs.load(rod)) is round_and_round
 
 
@@ -96,3 +98,12 @@ def test_a_joint_with_limits_does_not_turn_round(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert 'position = "deg"  #' in propose(limited, [log], folder=tmp_path)
+
+
+def test_windows_of_what_turns_round_are_drawn_as_if_they_were_the_first_turn(rod):
+    model = hs.load(rod)
+    q = np.linspace(0, 40, 9)[:, None, None] + np.linspace(0, 1, 5)[None, :, None]
+    turns = _whole_turns(model, q)
+    np.testing.assert_allclose(turns % (2 * np.pi) % 6.283185, 0, atol=1e-6)
+    assert np.abs((q - turns)[:, 0]).max() <= np.pi
+    assert not _whole_turns(model, q % 6).any()

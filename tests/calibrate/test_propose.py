@@ -160,3 +160,19 @@ def test_something_has_to_be_given(arm_file, tmp_path):
         propose(arm_file, [tmp_path / "nowhere.csv"])
     with pytest.raises((ValueError, OSError), match=r"nowhere\.urdf"):
         propose(tmp_path / "nowhere.urdf", [tmp_path / "a.csv"])
+
+
+def test_without_known_forces_one_mass_stays(tmp_path, arm_file):
+    """All masses and forces could be twice as large."""
+    driven_log, passive = renamed(tmp_path / "driven.csv"), tmp_path / "passive.csv"
+    rows = [line.split(",") for line in driven_log.read_text().splitlines()]
+    kept = [i for i, name in enumerate(rows[0]) if "torque" not in name]
+    passive.write_text("\n".join(",".join(row[i] for i in kept) for row in rows) + "\n")
+    masses = {
+        log: [
+            entry["path"] for entry in tomllib.loads(propose(arm_file, [log]))["fit"]["free"] if "mass" in entry["path"]
+        ]
+        for log in (driven_log, passive)
+    }
+    assert masses == {driven_log: ["link/upper_arm/mass", "link/forearm/mass"], passive: ["link/forearm/mass"]}
+    assert "# link/upper_arm/mass stays 2.36 kg" in propose(arm_file, [passive])

@@ -16,6 +16,7 @@ from ..identify import Problem
 from ..identify.levenberg_marquardt import Point, search
 from ..identify.normal import Normal
 from ..identify.starts import best_starts
+from .library import COUPLING
 from .menu import Entry
 from .result import Candidate
 
@@ -29,9 +30,9 @@ _IDLE = 0.2
 """Part of what an effect has to explain to be taken in, below which it is left out again."""
 _AS_GOOD = 0.9
 """Part of the best one's gain for which a simpler effect is preferred."""
-_LAW_AS_GOOD = 0.6
-"""Part of the best one's gain for which a law of the engine is preferred to a new force, which bends to more shapes. If the
-force is there it is found next, and the law is left out again."""
+_KIND_AS_GOOD = 0.6
+"""Part of the best one's gain for which a law of the engine is preferred to a new force, which bends to more shapes, and a
+force of the joint's own motion to one of other joints'. If that is there it is found next, and the other left out again."""
 _MOST_PARTS = 0.6
 """Share of the parts of the data, each left out in turn, in which an effect has to help."""
 _ITERATIONS = 8
@@ -194,14 +195,15 @@ def _may(entry: Entry, chosen: Sequence[Entry], menu: Sequence[Entry]) -> bool:
 
 
 def _simplest(left: dict[Entry, float]) -> Entry:
-    """Of those that explain nearly as much as the best one, a law of the engine before a new force, and then the one with
-    the fewest numbers."""
-    most = max(left.values())
-    laws = [left[e] for e in left if e.law]
-    if laws and max(laws) >= _LAW_AS_GOOD * most:
-        most = max(laws)
-    near = [e for e in left if left[e] >= most - (1 - _AS_GOOD) * abs(most)]
-    return min(near, key=lambda e: (not e.law, len(e.weights), -left[e]))
+    """A law of the engine, if one explains nearly as much as the best effect, else a force of a joint's own motion, else one
+    of other joints' motion; among them, of those that explain nearly as much as the best, the one with the fewest numbers."""
+    kinds = [[e for e in left if e.law], [e for e in left if not e.law and e.effect != COUPLING], list(left)]
+    best = max(left.values())
+    enough = min(best, _KIND_AS_GOOD * best)
+    found = next(kind for kind in kinds if kind and max(left[e] for e in kind) >= enough)
+    most = max(left[e] for e in found)
+    near = [e for e in found if left[e] >= most - (1 - _AS_GOOD) * abs(most)]
+    return min(near, key=lambda e: (len(e.weights), -left[e]))
 
 
 def _columns(free: Sequence[int], entries: Sequence[Entry], places: dict[Entry, tuple[int, ...]]) -> np.ndarray:

@@ -4,16 +4,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Float
 
 from ..identify import Errors, Free, Parameters, Problem
 from ..identify.errors import errors_of
 from ..identify.levenberg_marquardt import Point, search
 from ..identify.places import position_names
 from ..identify.starts import best_starts
+from ..model import Model
+from ..model.joints import Prismatic
+from .library import one_freedom_joints
 from .result import Prediction
 
 _ZERO_SPREAD = 0.05
 """Of the zeros of encoders, before anything is known of a run [rad or m]."""
+
+
+_ROUND = 4 * np.pi
+"""A joint that moves farther turns round: each of its windows is drawn as if it were the first turn [rad]."""
 
 
 def windows_of(problem: Problem, runs: Sequence[str], apart: int = 1) -> Problem:
@@ -34,6 +42,7 @@ def judged(problem: Problem, z: np.ndarray, begin: float, apart: int) -> tuple[E
     own = np.array(errors.runs)
     chosen = np.array([i for run in dict.fromkeys(errors.runs) for i in np.flatnonzero(own == run)[::apart]], dtype=int)
     measured = np.where(np.isnan(errors.differences[chosen]), np.nan, data.q[chosen])
+    measured = measured - _whole_turns(problem.motion.model, data.q[chosen])
     times = np.asarray(data.time)[chosen, None] + data.dt * np.arange(data.q.shape[1])
     prediction = Prediction(
         tuple(own[chosen]),
@@ -44,6 +53,17 @@ def judged(problem: Problem, z: np.ndarray, begin: float, apart: int) -> tuple[E
         begin,
     )
     return errors, prediction
+
+
+def _whole_turns(model: Model, q: Float[np.ndarray, "windows samples nq"]) -> Float[np.ndarray, "windows 1 nq"]:
+    """How far joints have turned round before each window, where they do so at all [rad]."""
+    turns = np.zeros((len(q), 1, q.shape[-1]))
+    for joint in one_freedom_joints(model):
+        i = model.q_of(joint).start
+        kind = model.topology.kinds[model.joint_names.index(joint)]
+        if not isinstance(kind, Prismatic) and len(q) and np.ptp(q[..., i]) > _ROUND:
+            turns[:, 0, i] = 2 * np.pi * np.round(q[:, 0, i] / (2 * np.pi))
+    return turns
 
 
 def expected(z: np.ndarray, names: Sequence[str], seen: Sequence[str]) -> np.ndarray:

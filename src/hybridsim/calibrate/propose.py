@@ -83,8 +83,9 @@ def _suspected(path: Path, model: Model, columns: dict[str, str]) -> dict[str, s
         warnings.simplefilter("always", DataWarning)
         log = read_log(path, model, columns)
     said = " ".join(str(w.message) for w in caught)
-    signs = {"position": ("if it is in degrees", "deg"), "velocity": ("if it is in deg/s", "deg/s")}
-    return {quantity: unit for quantity, (sign, unit) in signs.items() if sign in said and not _turns_round(log, model)}
+    signs = {"position": ("if it is in degrees", "rad", "deg"), "velocity": ("if it is in deg/s", "rad/s", "deg/s")}
+    turns = _turns_round(log, model)
+    return {quantity: si if turns else degrees for quantity, (sign, si, degrees) in signs.items() if sign in said}
 
 
 def _turns_round(log: Trajectory, model: Model) -> bool:
@@ -139,9 +140,8 @@ def _column_table(columns, options, missing, names, read: list[Trajectory], susp
             lines.append(f'{_quoted(key)} = "?"  # PUT ONE HERE: {", ".join(names)}; or "none" if it was not measured')
     head = '[logs.units]  # where the log does not say it: time = "ms", position = "deg", velocity = "rpm"'
     lines.append(f"\n{head}" if suspected else f"# {head}")
-    lines += [
-        f"{quantity} = {_quoted(unit)}  # its numbers are too large for rad" for quantity, unit in suspected.items()
-    ]
+    reasons = {True: "a joint turns round many times", False: "its numbers are too large for rad"}
+    lines += [f"{quantity} = {_quoted(unit)}  # {reasons['rad' in unit]}" for quantity, unit in suspected.items()]
     return "\n".join(lines)
 
 
@@ -152,9 +152,14 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
         "friction_speed = 0.05  # below this speed dry friction fades, so that motion depends smoothly on it [rad/s or m/s]",
         "free = [  # what may change beside what is discovered; all paths: docs/identification.md",
     ]
-    for link in moving_links(model):
-        mass = float(np.asarray(model.links.mass)[model.link_names.index(link)])
-        if mass > 0:
+    masses = {link: float(np.asarray(model.links.mass)[model.link_names.index(link)]) for link in moving_links(model)}
+    heaviest = max(masses, key=lambda link: masses[link], default="")
+    for link, mass in masses.items():
+        if link == heaviest and _only_ratios(model, read):
+            lines.append(
+                f"  # link/{link}/mass stays {mass:.5g} kg: where no force is known, motion tells ratios of masses only"
+            )
+        elif mass > 0:
             lower, upper = mass / _LARGEST, mass * _LARGEST
             lines.append(
                 f"  {{ path = {_quoted(f'link/{link}/mass')}, lower = {lower:.4g}, upper = {upper:.4g} }},"
@@ -169,6 +174,12 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
     if model.contacts.pairs:
         lines.append('  { path = "contact/*/friction", lower = 0, upper = 2, tied = true },')
     return "\n".join([*lines, "]"])
+
+
+def _only_ratios(model: Model, read: list[Trajectory]) -> bool:
+    """Whether all masses and forces could be twice as large, and nothing that was measured would change."""
+    stiff = np.any(np.asarray(model.joints.stiffness)) or bool(model.contacts.pairs)
+    return bool(read) and all(log.controls is None for log in read) and not stiff
 
 
 def _window(model: Model, read: list[Trajectory]) -> str:

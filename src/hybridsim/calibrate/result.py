@@ -21,7 +21,7 @@ class Prediction:
     times: Float[np.ndarray, "windows samples"]
     """Since the run began [s]."""
     measured: Float[np.ndarray, "windows samples nq"]
-    """[rad or m], NaN where nothing was measured."""
+    """[rad or m], NaN where nothing was measured; of joints that turn round without whole turns before the window."""
     simulated: Float[np.ndarray, "windows samples nq"]
     begin: float
     """How much of a window may be used to find its start [s]."""
