@@ -24,7 +24,7 @@ _RIDGE = 1e-6
 """Of the diagonal: what is hardly determined takes no long steps."""
 _SAME_KIND = 0.1
 """The same effect at other joints is taken in with the best, if it explains this part of what the best one does."""
-_TRIFLE = 1e-3
+_TRIFLE = 1e-4
 """Part of the first error below which an effect is not worth a word."""
 _IDLE = 0.2
 """Part of what an effect has to explain to be taken in, below which it is left out again."""

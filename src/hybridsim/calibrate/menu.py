@@ -73,18 +73,21 @@ def entries(
     `delay`: the longest that is thought possible [s].
     """
     found: list[Entry] = []
+    driven = all(log.controls is not None for log in logs)
     joints = one_freedom_joints(model)
     for joint in joints:
         reach = float(np.ptp(np.concatenate([log.q[:, model.q_of(joint)] for log in logs])))
         found.append(Entry(FRICTION, joint, (Free(f"joint/{joint}/friction"),)))
-        found.append(Entry(ROTOR, joint, (Free(f"joint/{joint}/armature"),)))
+        if driven:
+            # What nothing drives has no rotor; its links may be harder to turn.
+            found.append(Entry(ROTOR, joint, (Free(f"joint/{joint}/armature"),)))
         free = Free(f"sensor/{joint}/bias", lower=-0.5 * reach, upper=0.5 * reach, per_run=True)
         found.append(Entry(ZERO, joint, (free,)))
     for link in moving_links(model):
         found += [Entry(CENTRE, f"{link}, {axis}", (Free(f"link/{link}/com.{axis}"),)) for axis in "xyz"]
         if np.any(np.asarray(model.links.inertia)[model.link_names.index(link)]):
             found.append(Entry(INERTIA, link, (Free(f"link/{link}/{FACTOR}", lower=0.05, upper=20.0),)))
-    if all(log.controls is not None for log in logs):
+    if driven:
         # A step of the log earlier at most: controls that change smoothly are not held from sample to sample.
         earliest = -float(np.median([log.dt for log in logs]))
         found.append(Entry(DELAY, "", (Free("control/delay", lower=earliest, upper=delay),)))
