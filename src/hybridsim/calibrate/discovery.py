@@ -24,9 +24,12 @@ _RIDGE = 1e-6
 """Of the diagonal: what is hardly determined takes no long steps."""
 _SAME_KIND = 0.1
 """The same effect at other joints is taken in with the best, if it explains this part of what the best one does."""
-_TRIFLE = 1e-4
-"""Part of the first error below which an effect is not worth a word."""
-_IDLE = 0.2
+_HARDER = 0.2
+"""The less is left of the first error, the larger the part of it that an effect has to explain: what is left of a model that
+is nearly right is the sum of many small faults, for which any effect stands in. The exponent of the ratio of the two."""
+_TRIFLE = 1e-3
+"""Part of the first error below which a new force is not worth its network."""
+_IDLE = 0.5
 """Part of what an effect has to explain to be taken in, below which it is left out again."""
 _AS_GOOD = 0.9
 """Part of the best one's gain for which a simpler effect is preferred."""
@@ -100,7 +103,7 @@ def discover_effects(
     """`problems`: the same with short windows first and then longer ones, to the last of which the start belongs: the errors
     of a model that lacks much are nearly linear in what it lacks in short windows only, and small effects are seen in long
     ones only. `free`: numbers of the problem that are fitted anyway; `places`: those of each entry. An effect has to explain
-    at least the part `least` of the squared error that is left, on data that were left out."""
+    at least the part `least` of the squared error that is left, on data that were left out; more, when little is left."""
     chosen: list[Entry] = []
     gains: dict[Entry, tuple[float, int]] = {}
     first = 1.0
@@ -118,11 +121,11 @@ def discover_effects(
             before = float(each.sum())
             left = {e: _gain(each, _left_out(folds, _columns(free, [*chosen, e], places), problem, point)) for e in menu
                     if e not in chosen and e not in held_back and _may(e, chosen, menu)}  # fmt: skip
-            if not left:
+            enough = least * before * max(first / max(before, 1e-300), 1.0) ** _HARDER
+            worthy = {e: gain for e, gain in left.items() if gain >= max(enough, 0.0 if e.law else _TRIFLE * first)}
+            if not worthy:
                 break
-            best = _simplest(left)
-            if left[best] < max(least * before, _TRIFLE * first):
-                break
+            best = _simplest(worthy)
             taken = [best]
             for e in sorted(left, key=lambda e: -left[e]):
                 alike = e.effect == best.effect and left[e] > max(_SAME_KIND * left[best], 0.2 * least * before)
