@@ -9,7 +9,7 @@ import numpy as np
 from ..contact import Contact
 from ..data import DataError
 from ..data.log import Trajectory, parts, read_log
-from ..identify.cautions import decay_rates
+from ..identify.cautions import LOST_BY_RUNGE_KUTTA, decay_rates
 from ..identify.setting import contact_of
 from ..load import load
 from ..model import Model
@@ -20,8 +20,8 @@ _LONGEST_STEP = {"rk4": 5e-3, "euler": 1e-3, "implicit": 1e-3}
 """Of the simulator, unless fit.toml says how many there are in a sample [s]."""
 
 _MOST_SUBSTEPS = 8
-_STABLE = {"rk4": 2.0, "euler": 1.0}
-"""How long a step may be beside the time in which the fastest joint slows down: RK4 is stable to 2.8, Euler to 2."""
+_FOLLOWED = {"rk4": LOST_BY_RUNGE_KUTTA, "euler": 1.0}
+"""How long a step may be beside the time in which the fastest joint slows down."""
 _FRICTION = 0.1
 """Part of the usual control that dry friction is thought to be, before anything is known of it."""
 
@@ -59,7 +59,7 @@ def bench_of(config: Config) -> Bench:
         model = replace(original, joints=replace(original.joints, friction_speed=slow))
     substeps = config.substeps or max(1, int(np.ceil(dt / _LONGEST_STEP[kind] - 1e-9)))
     if config.substeps is None and kind != "implicit":
-        substeps = max(substeps, min(_MOST_SUBSTEPS, int(np.ceil(dt * fastest_decay(model, training) / _STABLE[kind]))))
+        substeps = max(substeps, min(_MOST_SUBSTEPS, int(np.ceil(dt * fastest_decay(model, training) / _FOLLOWED[kind]))))
     return Bench(original, model, tuple(training), tuple(held_out), integrator, contact, dt, substeps)
 
 

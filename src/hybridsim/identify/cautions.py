@@ -15,7 +15,7 @@ from .problem import Problem
 
 _LOST = 0.5
 """Part of a joint's velocity that friction and damping may take away within one step of the simulator."""
-_LOST_BY_RUNGE_KUTTA = 1.2
+LOST_BY_RUNGE_KUTTA = 1.2
 """The same for an integrator of fourth order, which follows such a decay to a percent."""
 _FEW = 10
 """Samples below which nothing is said of a log."""
@@ -44,7 +44,7 @@ def caution_steps(problem: Problem, point: Point) -> None:
         return
     lost = share_lost(problem, point)
     worst = int(np.argmax(lost))
-    most = _LOST_BY_RUNGE_KUTTA if isinstance(problem.integrator, RungeKutta4) else _LOST
+    most = LOST_BY_RUNGE_KUTTA if isinstance(problem.integrator, RungeKutta4) else _LOST
     if lost[worst] > most:
         step = problem.data.dt / problem.substeps
         enough = int(np.ceil(problem.substeps * lost[worst] / (most / 2)))
