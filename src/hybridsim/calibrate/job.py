@@ -112,26 +112,26 @@ def _run(work: Work) -> None:
         return
     with work.part(PARTS[5]):
         for again in ("", " again"):
-            laws, part, start = _law_problem(work, training, base, menu, discovered)
-            found = beside = work.fit(f"explained{again}", part, start=start)
+            laws, alone, start = _law_problem(work, training, base, menu, discovered)
             held = _terms(problem, discovered, places)
-            if held.any() and found.done != "stopped":
-                # Where forces were found that no law is for, the laws alone make up for them: beside these forces, as the
-                # menu's terms describe them, the numbers are right, and from there the network begins.
-                beside = work.fit(f"described{again}", _part(work, training, [*base, *laws], held), start=start)
+            # Where forces were found that no law is for, laws alone make up for them: beside these forces, as the menu's
+            # terms describe them, the numbers are right, and from there the network begins.
+            part = _part(work, training, [*base, *laws], held) if held.any() else alone
+            beside = work.fit(f"described{again}", part, start=start)
             doubtful = [e for e in discovered.chosen if in_doubt(e, beside)]
-            if again or not doubtful or "stopped" in (found.done, beside.done):
+            if again or not doubtful or beside.done == "stopped":
                 break
             discovered = discovered.without(doubtful)
             work.candidates = discovered.candidates
             if not discovered.chosen:
                 return
-        z = _whole(work, problem, part, found)
+        if held.any() and beside.done == "stopped":
+            raise StoppedError
+        found = work.fit("explained", alone, start=start) if held.any() else beside
+        z = _whole(work, problem, alone, found)
         work.findings = _findings(discovered, beside, {})
         work.add("explained", _bare(found.model), _without_library(found), problem, z)
         work.settle(problem, [f for e in discovered.chosen if e.effect == ZERO for f in e.free], found)
-        if beside.done == "stopped":
-            raise StoppedError
         z = _whole(work, problem, part, beside, held)
     if config.network:
         _hybrid(work, discovered.chosen, [*base, *laws], _without_library(beside), problem.parameters.model(z))

@@ -59,7 +59,9 @@ def bench_of(config: Config) -> Bench:
         model = replace(original, joints=replace(original.joints, friction_speed=slow))
     substeps = config.substeps or max(1, int(np.ceil(dt / _LONGEST_STEP[kind] - 1e-9)))
     if config.substeps is None and kind != "implicit":
-        substeps = max(substeps, min(_MOST_SUBSTEPS, int(np.ceil(dt * fastest_decay(model, training) / _FOLLOWED[kind]))))
+        substeps = max(
+            substeps, min(_MOST_SUBSTEPS, int(np.ceil(dt * fastest_decay(model, training) / _FOLLOWED[kind])))
+        )
     return Bench(original, model, tuple(training), tuple(held_out), integrator, contact, dt, substeps)
 
 
