@@ -22,7 +22,6 @@ def example():
 
 @pytest.mark.real_data
 @pytest.mark.usefixtures("real_data")
-@pytest.mark.filterwarnings("ignore:.*if it is in degrees")
 def test_a_chaotic_pendulum_has_short_windows_and_many_turns(example, tmp_path):
     logs = []
     for run, time, q in list(example.motions("filmed"))[:2]:
@@ -31,7 +30,7 @@ def test_a_chaotic_pendulum_has_short_windows_and_many_turns(example, tmp_path):
         assert np.abs(q).max() > 100
     found = tomllib.loads(propose(PENDULUMS / "filmed.urdf", logs, folder=tmp_path))
     assert found["fit"]["window"] <= 0.3
-    assert "units" not in found["logs"]
+    assert found["logs"]["units"] == {"position": "rad"}
 
 
 @pytest.mark.slow

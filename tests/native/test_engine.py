@@ -100,7 +100,11 @@ COMPOSED = ("acceleration", "semi-implicit step", "implicit step", "Runge-Kutta 
 """Functions that consist of other ones, some several times over."""
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+_QUICK = ("forward_dynamics", "inverse_dynamics", "semi-implicit step")
+"""All others are made of the same parts, and take as long."""
+
+
+@pytest.mark.parametrize("name", [n if n in _QUICK else pytest.param(n, marks=pytest.mark.slow) for n in FUNCTIONS])
 def test_values_and_first_derivatives(name):
     model = mechanisms.hinge() if name in COMPOSED else small()
     assert_agree(derivatives(FUNCTIONS[name]), *mechanisms.moving(model).values())
