@@ -13,7 +13,7 @@ from hybridsim.calibrate import Calibration, Config, calibrate, config_of, liste
 from hybridsim.calibrate.judge import expected, windows_of
 from hybridsim.calibrate.load import bench_of
 from hybridsim.calibrate.menu import FRICTION, entries, moving_links
-from hybridsim.identify import prepare
+from hybridsim.identify import Parameters, prepare
 
 from .arms import JOINTS, RUN_FILES, driven, swinging, write_log
 
@@ -95,20 +95,20 @@ def test_the_menu_has_nothing_that_is_free_anyway(arm_model):
     assert moving_links(arm_model) == ("upper_arm", "forearm")
 
 
-def test_of_runs_that_were_not_seen_the_usual_zero_is_expected():
-    names = [
-        "link/a/mass",
-        *(f"sensor/x/bias [{run}]" for run in "abcd"),
-        *(f"sensor/y/bias [{run}]" for run in "abcd"),
-    ]
+def test_of_runs_that_were_not_seen_the_usual_zero_is_expected(arm_model):
+    free = ["link/forearm/mass", hs.Free("sensor/*/bias", per_run=True)]
+    own = Parameters(arm_model, free, 2, None, "abcd")
+    assert own.names[1:5] == tuple(f"sensor/shoulder/bias [{run}]" for run in "abcd")
     z = np.array([0.7, 0.10, 0.12, 0.11, 0.0, 0.1, -0.1, 0.01, 0.0])
-    found = expected(z, names, ["a", "b", "c"])
+    found = expected(z, own, ["a", "b", "c"])
     np.testing.assert_array_equal(found[[0, 1, 2, 3, 5, 6, 7]], z[[0, 1, 2, 3, 5, 6, 7]])
     # The mean, less by its share of uncertainty: (0.01 / sqrt(3) / 0.11)^2.
     assert found[4] == pytest.approx(0.11 * (1 - 1e-4 / 3 / 0.11**2), rel=1e-12)
     assert found[8] == 0
     # Of one run alone nothing can be said of others.
-    np.testing.assert_array_equal(expected(z, names, ["a"])[[2, 3, 4]], 0)
+    np.testing.assert_array_equal(expected(z, own, ["a"])[[2, 3, 4]], 0)
+    alone = Parameters(arm_model, ["link/forearm/mass"], 2, None, "ab")
+    np.testing.assert_array_equal(expected(z[:1], alone, ["a"]), z[:1])
 
 
 def test_windows_of_some_runs_keep_their_order(arm_model):

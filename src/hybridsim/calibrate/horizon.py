@@ -1,6 +1,6 @@
 """How long a motion can be foretold: windows of a chaotic one have to be short, or a search in them is lost."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import jax.numpy as jnp
 import numpy as np
@@ -32,32 +32,43 @@ def error_growth(model: Model, logs: Sequence[Trajectory], seconds: float) -> Fl
         lambda state: forward_dynamics(model, state[: model.nv], state[model.nv :], jnp.zeros(model.nv))
     )
     found, dt = [], max(_FINEST, float(np.median([log.dt for log in logs])))
-    steps, n = round(seconds / dt), model.nv
+    steps = round(seconds / dt)
     for log in logs:
         regular = with_velocities(log.resampled(dt))
-        q, qd = np.nan_to_num(np.asarray(regular.q)), np.nan_to_num(np.asarray(regular.qd))
-        last = len(q) - steps
-        if last < 1:
-            continue
-        starts = np.unique(np.linspace(0, last - 1, max(1, _STARTS // len(logs))).astype(int))
-        A = np.zeros((len(q), 2 * n, 2 * n))
-        states = np.concatenate([q, qd], axis=1)
-        # By differences: compiling the derivative of a large mechanism takes longer than all else here.
-        for i, step in enumerate(_STEP * np.eye(2 * n)):
-            slope = (np.asarray(accelerations(states + step)) - np.asarray(accelerations(states - step))) / (2 * _STEP)
-            A[:, n:, i] = slope
-        # Velocities are counted by the usual rate of the motion, for which a swing is as large in both.
-        rate = max(1.0, float(np.sqrt(np.median(np.linalg.norm(A[:, n:, :n], 2, axis=(1, 2))))))
-        A[:, :n, n:] = rate * np.eye(n)
-        A[:, n:, :n] /= rate
-        d, grown = np.repeat(np.eye(2 * n)[None], len(starts), axis=0), []
-        for k in range(steps):
-            a = dt * A[starts + k]
-            d = d + a @ (d + 0.5 * a @ d)
-            grown.append(np.linalg.norm(d, 2, axis=(1, 2)))
-        found.append(np.array(grown))
+        states = np.nan_to_num(np.concatenate([regular.q, np.asarray(regular.qd)], axis=1))
+        if len(states) > steps:
+            starts = np.linspace(0, len(states) - steps - 1, max(1, _STARTS // len(logs))).astype(int)
+            motions = states[np.unique(starts)[:, None] + np.arange(steps)]
+            found.append(_growth(_slopes(accelerations, motions), dt))
     if not found:
         return None
-    with np.errstate(invalid="ignore"):
-        median = np.median(np.concatenate(found, axis=1), axis=1)
-    return np.stack([dt * np.arange(1, steps + 1), median], axis=1)
+    growth = np.median(np.concatenate(found), axis=0)
+    return np.stack([dt * np.arange(1, steps + 1), growth], axis=1) if np.isfinite(growth).all() else None
+
+
+def _slopes(
+    accelerations: Callable, motions: Float[np.ndarray, "motions steps states"]
+) -> Float[np.ndarray, "motions steps states states"]:
+    """A at each state, by differences: to compile the derivative of a large mechanism takes longer than all else here."""
+    states = motions.reshape(-1, motions.shape[-1])
+    n = states.shape[1] // 2
+    A = np.zeros((*states.shape, 2 * n))
+    for i, step in enumerate(_STEP * np.eye(2 * n)):
+        A[:, n:, i] = np.asarray(accelerations(states + step)) - np.asarray(accelerations(states - step))
+    A[:, n:] /= 2 * _STEP
+    # Velocities are counted by the usual rate of the motion, for which a swing is as large in both.
+    rate = max(1.0, float(np.sqrt(np.median(np.linalg.norm(A[:, n:, :n], 2, axis=(1, 2))))))
+    A[:, n:, :n] /= rate
+    A[:, :n, n:] = rate * np.eye(n)
+    return A.reshape(*motions.shape, 2 * n)
+
+
+def _growth(A: Float[np.ndarray, "motions steps states states"], dt: float) -> Float[np.ndarray, "motions steps"]:
+    """The largest growth of any error of the start until each step."""
+    grown = np.zeros(A.shape[:2])
+    d = np.broadcast_to(np.eye(A.shape[-1]), (len(A), *A.shape[2:]))
+    for k in range(A.shape[1]):
+        a = dt * A[:, k]
+        d = d + a @ (d + 0.5 * a @ d)
+        grown[:, k] = np.linalg.norm(d, 2, axis=(1, 2))
+    return grown

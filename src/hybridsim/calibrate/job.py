@@ -238,7 +238,7 @@ def _whole(work: Work, problem: Problem, part: Problem, fit: Fit, others: np.nda
     """All numbers of the menu, with those of a fit in their places; of runs that it has not seen as they are to be expected."""
     z = problem.zeros()[0] if others is None else others.copy()
     z[[problem.parameters.names.index(name) for name in part.parameters.names]] = _point(fit).z
-    return expected(z, problem.parameters.names, work.training)
+    return expected(z, problem.parameters, work.training)
 
 
 def _bare(model: Model) -> Model:

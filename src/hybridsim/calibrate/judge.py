@@ -18,8 +18,6 @@ from .result import Prediction
 
 _ZERO_SPREAD = 0.05
 """Of the zeros of encoders, before anything is known of a run [rad or m]."""
-
-
 _ROUND = 4 * np.pi
 """A joint that moves farther turns round: each of its windows is drawn as if it were the first turn [rad]."""
 
@@ -66,25 +64,20 @@ def _whole_turns(model: Model, q: Float[np.ndarray, "windows samples nq"]) -> Fl
     return turns
 
 
-def expected(z: np.ndarray, names: Sequence[str], seen: Sequence[str]) -> np.ndarray:
+def expected(z: np.ndarray, parameters: Parameters, seen: Sequence[str]) -> np.ndarray:
     """z, with what every run has of its own (the zeros of its encoders) at the mean of the runs `seen` in the others.
 
     A mean that is small beside its uncertainty is taken for nothing (the factor of James and Stein).
     """
     found = z.copy()
-    per_run = [
-        (name.removesuffix("]").split(" [", 1), i)
-        for i, name in enumerate(names)
-        if name.endswith("]") and " [" in name
-    ]
-    for path in dict.fromkeys(path for (path, _), _ in per_run):
-        known = np.array([z[i] for (own, run), i in per_run if own == path and run in seen])
-        if not len(known):
-            continue
-        mean = float(np.mean(known))
-        doubt = float(np.var(known, ddof=1)) / len(known) if len(known) > 1 else mean**2
-        usual = mean * max(1 - doubt / max(mean**2, 1e-300), 0.0)
-        found[[i for (own, run), i in per_run if own == path and run not in seen]] = usual
+    if parameters.columns is None:
+        return found
+    known = np.isin(parameters.runs, seen)
+    for places in parameters.columns.T:
+        if known.any() and np.ptp(places):
+            mean, count = float(np.mean(z[places[known]])), int(known.sum())
+            doubt = float(np.var(z[places[known]], ddof=1)) / count if count > 1 else mean**2
+            found[places[~known]] = mean * max(1 - doubt / max(mean**2, 1e-300), 0.0)
     return found
 
 

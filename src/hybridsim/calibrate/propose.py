@@ -84,8 +84,8 @@ def _suspected(path: Path, model: Model, columns: dict[str, str]) -> dict[str, s
         log = read_log(path, model, columns)
     said = " ".join(str(w.message) for w in caught)
     signs = {"position": ("if it is in degrees", "rad", "deg"), "velocity": ("if it is in deg/s", "rad/s", "deg/s")}
-    turns = _turns_round(log, model)
-    return {quantity: si if turns else degrees for quantity, (sign, si, degrees) in signs.items() if sign in said}
+    large = {quantity: units for quantity, (sign, *units) in signs.items() if sign in said}
+    return {quantity: units[0 if _turns_round(log, model) else 1] for quantity, units in large.items()}
 
 
 def _turns_round(log: Trajectory, model: Model) -> bool:
