@@ -7,7 +7,7 @@ import pytest
 
 import hybridsim as hs
 from hybridsim.data import DataError
-from hybridsim.data.log import read_log
+from hybridsim.data.log import column_choices, read_log
 
 from .formats import as_json, cdr, write_mcap, write_npz, write_parquet
 from .truth import QD, ROWS, TAU, TIME, Q, agrees, lines, read, write
@@ -129,3 +129,34 @@ def test_one_joint_needs_no_name(tmp_path):
     trajectory, warning = read(path, model)
     assert warning == ""
     np.testing.assert_allclose(trajectory.q[:, 0], np.sin(0.1 * np.arange(30)), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [
+        (("slide_pos_m", "slide_force_N"), True),
+        (("slide_position [m]", "slide_force [N]"), True),
+        (("slide_pos", "slide_force"), True),
+        (("slide_pos_k", "slide_force_k"), False),
+    ],
+)
+def test_metres_and_newtons_of_what_slides(names, taken, tmp_path):
+    limit = '<limit lower="-1" upper="1" effort="9" velocity="9"/>'
+    (tmp_path / "cart.urdf").write_text(
+        '<robot name="cart"><link name="rail"/><link name="cart"><inertial><mass value="1"/><inertia ixx="1" iyy="1" '
+        'izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="slide" type="prismatic"><parent link="rail"/>'
+        f'<child link="cart"/><axis xyz="1 0 0"/>{limit}</joint></robot>'
+    )
+    options, _ = column_choices(
+        write(tmp_path, [f"time,{','.join(names)}", "0,0.1,1", "0.1,0.2,2", "0.2,0.3,3"]), hs.load(tmp_path / "cart.urdf")
+    )
+    assert options["slide.position"] == ([names[0]] if taken else [])
+    assert options["slide.force"] == ([names[1]] if taken else [])
+
+
+def test_a_letter_after_the_angle_of_what_turns_is_not_understood(tmp_path, arm):
+    """It may be that of a motor."""
+    head = "time,shoulder_pos_m,elbow_pos"
+    options, _ = column_choices(write(tmp_path, [head, "0,0.1,1", "0.1,0.2,2", "0.2,0.3,3"]), arm)
+    assert options["shoulder.position"] == []
+    assert options["elbow.position"] == ["elbow_pos"]

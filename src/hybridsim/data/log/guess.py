@@ -22,7 +22,8 @@ def candidates(model: Model, group: list[Channel], names: list[str], taken: list
         read = reading(left)
         if owner is not None:
             for channel in owners.get(owner, []):
-                if _fits(model, channel, read, left):
+                said = _without_si(left, channel)
+                if _fits(model, channel, reading(said), said):
                     found.setdefault(channel, []).append(name)
                 elif channel.quantity == "position" and not left and not channel.part:
                     bare.append((name, (channel.owner,)))
@@ -77,6 +78,15 @@ def _owners(model: Model, group: list[Channel]) -> dict[str, list[Channel]]:
             if joints.count(joint) == 1 and joint not in result:
                 result[joint] = [channel]
     return result
+
+
+_SI = {"position": "m", "force": "n"}
+
+
+def _without_si(words: tuple[str, ...], channel: Channel) -> tuple[str, ...]:
+    """Without the unit of a joint that slides, "slide_pos_m" or "slide_force_N"; elsewhere such a letter may be a name."""
+    unit = channel.motion == "length" and len(words) > 1 and words[-1] == _SI.get(channel.quantity)
+    return words[:-1] if unit else words
 
 
 def _fits(model: Model, channel: Channel, read: Reading, left: tuple[str, ...]) -> bool:
