@@ -9,7 +9,7 @@ from jaxtyping import Float
 from ..data.log import DataWarning, Trajectory, quality
 from ..dynamics import mass_matrix
 from ..model import Model
-from ..simulate import ImplicitDamping, RungeKutta4
+from ..simulate import ImplicitDamping, RungeKutta4, StepWarning, warn_of_long_steps
 from .levenberg_marquardt import Point
 from .problem import Problem
 
@@ -23,10 +23,6 @@ _FEW = 10
 
 class IdentifiabilityWarning(UserWarning):
     """Something that is free is not determined by the data."""
-
-
-class StepWarning(UserWarning):
-    """Steps are too long for what the model has in it, so that the fit answers for the integrator too."""
 
 
 def caution_logs(logs: Iterable[Trajectory], model: Model) -> None:

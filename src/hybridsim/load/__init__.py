@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..model import Model, ModelError, ModelWarning, build_spec
+from ..model import Model, ModelError, ModelWarning, build_spec, pairs_left_out
 
 __all__ = ["load", "save"]
 
@@ -18,7 +18,7 @@ def load(
     package_dirs: Sequence[str | Path] = (),
     strict: bool = False,
     meshes: bool = True,
-    self_collision: bool = False,
+    self_collision: bool | None = None,
 ) -> Model:
     """A model from a URDF or MJCF file; which of them it is, its root element says.
 
@@ -34,15 +34,17 @@ def load(
     the folders above the file.
     `strict`: an inertia that no body has is an error, not a warning.
     `meshes`: with False, collision meshes are left out. Otherwise they become the corners of their convex hull.
-    `self_collision`: whether links of the mechanism may touch each other, by the file's collision filters, or only what
-    is fixed in the world and what else `hs.world` brings together.
+    `self_collision`: whether links of one mechanism may touch each other, where the file's collision filters allow it.
+    Separate mechanisms, and what is fixed in the world, always may. None is False with a warning where MuJoCo would
+    let links of an MJCF file's mechanism touch.
     """
     path = Path(path)
     if path.suffix == ".hybrid" or (path / "model.json").is_file():
         raise ModelError(f"{path}: it is a model with networks, not a robot's file; use hs.load_hybrid(path)")
     _one_of("base", base, ("fixed", "free"))
     _one_of("massless", massless, ("error", "fix"))
-    if _root_tag(path) == "robot":
+    is_mjcf = _root_tag(path) == "mujoco"
+    if not is_mjcf:
         from .urdf import read_urdf
 
         spec = read_urdf(path, base, mimic, package_dirs, meshes)
@@ -56,7 +58,22 @@ def load(
         from .massless import fix_massless
 
         spec = fix_massless(spec)
-    return build_spec(replace(spec, self_collision=self_collision), strict=strict)
+    model = build_spec(replace(spec, self_collision=bool(self_collision)), strict=strict)
+    if self_collision is None and is_mjcf:
+        _warn_of_pairs_left_out(path, model, spec.excludes)
+    return model
+
+
+def _warn_of_pairs_left_out(path: Path, model: Model, excludes: Sequence[tuple[str, str]]) -> None:
+    left_out = pairs_left_out(model, excludes)
+    if left_out:
+        a, b = left_out[0]
+        warnings.warn(
+            f"{path}: {len(left_out)} pairs of shapes within one mechanism pass through each other here but not in MuJoCo, "
+            f"such as {a} and {b}; let them touch by hs.load(..., self_collision=True), or say False to keep it so",
+            ModelWarning,
+            stacklevel=3,
+        )
 
 
 def save(model: Model, path: str | Path, like: str | Path | None = None) -> None:

@@ -4,6 +4,7 @@ from .control import Control
 from .forces import passive_forces
 from .integrators import ImplicitDamping, Integrator, RungeKutta4, SemiImplicitEuler
 from .rollout import DivergedError, Policy, Rollout, rollout
+from .spring_step import StepWarning, warn_of_long_steps
 from .step import acceleration, initial_state, step
 from .survey import Mark, names
 
@@ -17,10 +18,12 @@ __all__ = [
     "Rollout",
     "RungeKutta4",
     "SemiImplicitEuler",
+    "StepWarning",
     "acceleration",
     "initial_state",
     "names",
     "passive_forces",
     "rollout",
     "step",
+    "warn_of_long_steps",
 ]

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
 
-from ..model import Model
+from ..model import Model, pairs_left_out
 
 PLAIN_WIDTH = 140
 """Columns of text where the output is no terminal, such as a file."""
@@ -44,9 +44,17 @@ def show_model(model: Model, title: str, console: Console | None = None) -> None
         f"{np.sum(model.links.mass):.6g} kg; gravity {gravity} m/s^2; time step {float(model.timestep):g} s",
         highlight=False,
     )
+    if model.contacts.pairs or model.geometry.names:
+        console.print(_contact_line(model), highlight=False)
     for table in (joint_table(model), link_table(model), actuator_table(model)):
         if table.row_count:
             console.print(table)
+
+
+def _contact_line(model: Model) -> str:
+    left_out = len(pairs_left_out(model))
+    line = f"{len(model.contacts.pairs)} pairs of shapes may touch"
+    return line + (f"; {left_out} pairs within one mechanism do not (self_collision)" if left_out else "")
 
 
 def model_record(model: Model) -> dict[str, Any]:
@@ -60,6 +68,7 @@ def model_record(model: Model) -> dict[str, Any]:
         "mass": float(np.sum(links.mass)),
         "gravity": np.asarray(model.gravity).tolist(),
         "timestep": float(model.timestep),
+        "contact_pairs": [[model.geometry.names[i] for i in pair] for pair in model.contacts.pairs],
         "networks": model.augmentation is not None,
         "joints": [
             {"name": name, "kind": topology.kinds[i].name, "parent": _parent(model, i), "child": owners.get(i)}
