@@ -59,7 +59,7 @@ def test_two_worlds_touch_as_two_mechanisms_of_one_file_do(tmp_path):
 
 def test_pairs_left_out_within_a_mechanism_are_said(tmp_path):
     path = write(tmp_path, ARM, BALL)
-    with pytest.warns(hs.ModelWarning, match=r"3 pairs .* such as lower and base.*self_collision=True"):
+    with pytest.warns(hs.ModelWarning, match=r"mechanism: 3 pairs \(lower with base, .*self_collision=True"):
         hs.load(path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

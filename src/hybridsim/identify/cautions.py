@@ -8,8 +8,8 @@ from jaxtyping import Float
 
 from ..data.log import DataWarning, Trajectory, quality
 from ..dynamics import mass_matrix
-from ..model import Model
-from ..simulate import ImplicitDamping, RungeKutta4, StepWarning, warn_of_long_steps
+from ..model import Model, State
+from ..simulate import ImplicitDamping, RungeKutta4, StepWarning, explosion, longest_spring_step
 from .levenberg_marquardt import Point
 from .problem import Problem
 
@@ -17,6 +17,8 @@ _LOST = 0.5
 """Part of a joint's velocity that friction and damping may take away within one step of the simulator."""
 LOST_BY_RUNGE_KUTTA = 1.2
 """The same for an integrator of fourth order, which follows such a decay to a percent."""
+_SPRING_SAFETY = 0.7
+"""Part of the longest stable step of contact springs that is advised."""
 _FEW = 10
 """Samples below which nothing is said of a log."""
 
@@ -35,7 +37,8 @@ def caution_logs(logs: Iterable[Trajectory], model: Model) -> None:
 
 
 def caution_steps(problem: Problem, point: Point) -> None:
-    """Warn where friction or damping of the fitted model is too stiff for the simulator's step."""
+    """Warn where contact springs, friction or damping of the fitted model are too stiff for the simulator's step."""
+    _caution_springs(problem, point)
     if isinstance(problem.integrator, ImplicitDamping):
         return
     lost = share_lost(problem, point)
@@ -51,6 +54,17 @@ def caution_steps(problem: Problem, point: Point) -> None:
             StepWarning,
             stacklevel=4,
         )
+
+
+def _caution_springs(problem: Problem, point: Point) -> None:
+    if not len(problem.data):
+        return
+    data, step = problem.data, problem.data.dt / problem.substeps
+    start = State(data.q[0, 0], np.nan_to_num(data.qd[0, 0]))
+    found = longest_spring_step(problem.parameters.model(point.z), start, problem.integrator, problem.contact)
+    if found is not None and step > found[0]:
+        enough = int(np.ceil(data.dt / (_SPRING_SAFETY * found[0])))
+        warnings.warn(f"{explosion(step, found[1])}; give substeps={enough}", StepWarning, stacklevel=5)
 
 
 def share_lost(problem: Problem, point: Point) -> np.ndarray:

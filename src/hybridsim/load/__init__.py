@@ -47,33 +47,32 @@ def load(
     if not is_mjcf:
         from .urdf import read_urdf
 
-        spec = read_urdf(path, base, mimic, package_dirs, meshes)
+        spec, notes = read_urdf(path, base, mimic, package_dirs, meshes), []
     else:
         from .mjcf import read_mjcf
 
         if base != "fixed":
             raise ModelError(f"{path}: base={base!r} is for URDF; an MJCF body is free by a <freejoint/>")
-        spec = read_mjcf(path, meshes)
+        spec, notes = read_mjcf(path, meshes)
     if massless == "fix":
         from .massless import fix_massless
 
         spec = fix_massless(spec)
     model = build_spec(replace(spec, self_collision=bool(self_collision)), strict=strict)
     if self_collision is None and is_mjcf:
-        _warn_of_pairs_left_out(path, model, spec.excludes)
+        notes += _pairs_left_out(model, spec.excludes)
+    if notes:
+        warnings.warn(f"{path}: not simulated: {'; '.join(notes)}", ModelWarning, stacklevel=2)
     return model
 
 
-def _warn_of_pairs_left_out(path: Path, model: Model, excludes: Sequence[tuple[str, str]]) -> None:
-    left_out = pairs_left_out(model, excludes)
-    if left_out:
-        a, b = left_out[0]
-        warnings.warn(
-            f"{path}: {len(left_out)} pairs of shapes within one mechanism pass through each other here but not in MuJoCo, "
-            f"such as {a} and {b}; let them touch by hs.load(..., self_collision=True), or say False to keep it so",
-            ModelWarning,
-            stacklevel=3,
-        )
+def _pairs_left_out(model: Model, excludes: Sequence[tuple[str, str]]) -> list[str]:
+    """A note on contact that MuJoCo would see."""
+    left_out = [f"{a} with {b}" for a, b in pairs_left_out(model, excludes)]
+    if not left_out:
+        return []
+    shown = ", ".join(left_out[:2]) + (", ..." if len(left_out) > 2 else "")
+    return [f"contact within a mechanism: {len(left_out)} pairs ({shown}), unless self_collision=True is given"]
 
 
 def save(model: Model, path: str | Path, like: str | Path | None = None) -> None:

@@ -143,9 +143,9 @@ def default_limits(joints: Joints, topology: Topology) -> Limits:
 
 
 def filtered(geometry: Geometry, topology: Topology, self_collision: bool) -> list[tuple[int, int]]:
-    """Pairs of shapes on different bodies that the collision filters allow.
+    """Pairs of shapes on different bodies that the collision filters allow; a body never touches its parent.
 
-    A body never touches its parent. Without `self_collision`, pairs within one mechanism are left out; scenery, which is fixed in the world and carries
+    Without `self_collision`, pairs within one mechanism are left out; scenery, which is fixed in the world and carries
     nothing, belongs to none.
     """
     bodies = [carrier(topology, link) for link in geometry.links]

@@ -59,24 +59,39 @@ class _Oscillator:
 
 def warn_of_long_steps(model: Model, state: State, dt: Scalar, integrator: Integrator, contact: Contact | None) -> None:
     """Warn where springs would make a rollout explode. Says nothing of numbers that are being traced."""
+    if isinstance(dt, Tracer) or (found := longest_spring_step(model, state, integrator, contact)) is None:
+        return
+    longest, where = found
+    if float(dt) > longest:
+        step = f"{_rounded_down(_SAFETY * longest):.1g}"
+        warnings.warn(
+            f"{explosion(float(dt), where)}; give dt={step}, softer springs or hs.Impulses()", StepWarning, stacklevel=4
+        )
+
+
+def explosion(dt: float, where: str) -> str:
+    """What is wrong with a step that is too long."""
+    return (
+        f"springs may explode: a step of {dt:.3g} s is too long for {where}, by its stiffness, dissipation and masses"
+    )
+
+
+def longest_spring_step(
+    model: Model, state: State, integrator: Integrator, contact: Contact | None
+) -> tuple[float, str] | None:
+    """The longest time step [s] at which springs are expected to be stable, and which of them limits it.
+
+    None where nothing is known: other contact models or integrators than ours, nothing to touch, traced numbers.
+    """
     known_integrator = isinstance(integrator, (SemiImplicitEuler, ImplicitDamping, RungeKutta4))
     if not (isinstance(contact, Springs) and known_integrator and _is_hunt_crossley(contact)):
-        return
+        return None
     if not (model.contacts.pairs or model.limits.freedoms) or model.nv == 0:
-        return
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((model, state, dt))):
-        return
-    stiffest = min(_oscillators(model, state), key=lambda o: o.longest_step(integrator), default=None)
-    if stiffest is None:
-        return
-    longest = stiffest.longest_step(integrator)
-    if float(dt) > longest:
-        warnings.warn(
-            f"springs may explode: a step of {float(dt):.3g} s is too long for {stiffest.name} with its stiffness, "
-            f"dissipation and masses; give dt={_rounded_down(_SAFETY * longest):.1g}, softer springs or hs.Impulses()",
-            StepWarning,
-            stacklevel=4,
-        )
+        return None
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((model, state))):
+        return None
+    stiffest = min(_oscillators(model, state), key=lambda o: o.longest_step(integrator))
+    return stiffest.longest_step(integrator), stiffest.name
 
 
 def _is_hunt_crossley(contact: Springs) -> bool:
@@ -117,7 +132,7 @@ def _oscillators(model: Model, state: State) -> list[_Oscillator]:
     from .. import native  # takes time to import, and springs are rare
 
     found = native.jit(_geometry)(model, np.asarray(state.q), np.asarray(state.qd))
-    inverse = np.linalg.inv(found.M)
+    inverse = np.linalg.inv(np.asarray(found.M))
     return [*_limit_oscillators(model, inverse), *_contact_oscillators(model, found, inverse)]
 
 
@@ -139,11 +154,12 @@ def _contact_oscillators(model: Model, found: _Geometry, inverse: np.ndarray) ->
     k, d, n = (np.asarray(getattr(model.contacts, name))[owner] for name in ("stiffness", "dissipation", "exponent"))
     trees = _trees_of_pairs(model)
     masses = _tree_masses(model)
-    A = found.J @ inverse @ found.J.T
+    J, gap = np.asarray(found.J), np.asarray(found.gap)
+    A = J @ inverse @ J.T
     diagonal = np.maximum(np.diag(A), 1e-300)
 
     weight = g * _carried(trees, masses, np.ones(len(trees), dtype=bool))
-    nearest = _nearest(found.gap, owner)
+    nearest = _nearest(gap, owner)
     sharing = np.bincount(owner, nearest, minlength=len(trees))[owner]
     resting = _depth_under(weight[owner] / sharing, k, n)
     depth = np.where(nearest, np.maximum(resting, _impact_depth(found, g, diagonal, k, d, n)), 0.0)
@@ -157,7 +173,7 @@ def _contact_oscillators(model: Model, found: _Geometry, inverse: np.ndarray) ->
         result.append(_Oscillator(f"the contact of {names[a]!r} with {names[b]!r}", *own))
 
     touching = np.zeros(len(pairs), dtype=bool)
-    touching[owner[found.gap <= resting]] = True
+    touching[owner[gap <= resting]] = True
     rows = np.flatnonzero(nearest & touching[owner])
     if len(rows):
         weight = g * _carried(trees, masses, touching)
@@ -193,7 +209,8 @@ def _impact_depth(found: _Geometry, g: float, diagonal, k, d, n) -> np.ndarray:
 
     m v dv/dx = -k x^n (1 + a v), a = d/k, from the speed v to rest: k x^(n+1) / (n+1) = m (v/a - log(1 + a v)/a^2).
     """
-    v = np.sqrt(np.minimum(found.rate, 0.0) ** 2 + 2 * g * np.maximum(found.gap, 0.0))
+    rate, gap = np.asarray(found.rate), np.asarray(found.gap)
+    v = np.sqrt(np.minimum(rate, 0.0) ** 2 + 2 * g * np.maximum(gap, 0.0))
     a = d / np.maximum(k, 1e-300)
     av = a * v
     # v^2 times a function of a v, with its limit 1/2 where a v is small.
@@ -203,6 +220,7 @@ def _impact_depth(found: _Geometry, g: float, diagonal, k, d, n) -> np.ndarray:
 
 def _trees_of_pairs(model: Model) -> list[tuple[int, int]]:
     """The mechanisms of the two shapes of each pair; -1 for what does not move."""
+
     def tree(link: int) -> int:
         return mechanism_of(model.topology, link) if carrier(model.topology, link) >= 0 else -1
 
