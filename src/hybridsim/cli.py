@@ -25,6 +25,7 @@ from .commands.info import info
 from .commands.init import init
 from .commands.names import names
 from .commands.simulate import simulate
+from .escape import for_people
 
 WRONG_INPUT, MISTAKE, BROKEN_PIPE = 2, 1, 141
 DEBUG = "HYBRIDSIM_DEBUG"
@@ -172,7 +173,7 @@ _UNITS = re.compile(r"(?:give )?units=\{'([^']+)': '([^']+)'\}")
 
 
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"hybridsim: {_UNITS.sub(_as_toml, sentence)}\n")
+    sys.stderr.write(f"hybridsim: {for_people(_UNITS.sub(_as_toml, sentence))}\n")
 
 
 def _as_toml(match: re.Match[str]) -> str:

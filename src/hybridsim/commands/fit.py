@@ -1,10 +1,12 @@
 """`hybridsim fit`"""
 
+import shlex
 import sys
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..escape import for_people, on_one_line
 from .arguments import Files, Flag, OptionalFolder
 from .files import print_json, write_text
 from .proposal import check_files, unnamed
@@ -109,7 +111,7 @@ def _keep(config: "Config", folder: Path) -> None:
     """What was asked for belongs to the run: a proposal, to be edited there; or a copy of a file from elsewhere."""
     kept, home = folder / CONFIG, config.folder.resolve()
     if home != folder.resolve():
-        write_text(kept, f"# A copy; files are named as seen from {home}.\n{config.text}")
+        write_text(kept, f"# A copy; files are named as seen from {on_one_line(str(home))}.\n{config.text}")
     elif not kept.exists():
         write_text(kept, config.text)
     if missing := unnamed(config):
@@ -121,9 +123,9 @@ def _keep(config: "Config", folder: Path) -> None:
 def _how_to_go_on(files: tuple[Path, ...], folder: Path) -> str:
     return (
         f"interrupted; what was finished is in {folder}, and this goes on from there: "
-        f"hybridsim fit {' '.join(map(str, files))} --out {folder} --resume"
+        f"{shlex.join(['hybridsim', 'fit', *map(str, files), '--out', str(folder), '--resume'])}"
     )
 
 
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"hybridsim: {sentence}\n")
+    sys.stderr.write(f"hybridsim: {for_people(sentence)}\n")

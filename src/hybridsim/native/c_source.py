@@ -16,11 +16,11 @@ from .program import Program
 from .types import BOOL, F32, Type
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
-_KEYWORDS = frozenset(
-    ("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float")
-    + ("for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof")
-    + ("static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm", "main")
-)
+_KEYWORDS = {
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
+    "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
+    "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm", "main",
+}  # fmt: skip
 _INFIX = {
     "add": "+",
     "sub": "-",

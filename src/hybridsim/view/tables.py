@@ -8,7 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
+from rich.text import Text
 
+from ..escape import for_people
 from ..model import Model, pairs_left_out
 
 PLAIN_WIDTH = 140
@@ -16,6 +18,10 @@ PLAIN_WIDTH = 140
 
 
 class _Terminal(Console):
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Names come from files: none of them may move the cursor or turn the direction of writing."""
+        return super().render_str(for_people(text), **options)
+
     def on_broken_pipe(self) -> None:
         """Rich would exit; the command knows better with which code."""
         raise BrokenPipeError
@@ -23,7 +29,7 @@ class _Terminal(Console):
 
 def terminal(plain_width: int = PLAIN_WIDTH) -> Console:
     """Where results are printed; `plain_width` columns where it is a file or a pipe."""
-    console = _Terminal()
+    console = _Terminal(emoji=False)
     if not console.is_terminal:
         console.width = plain_width
     return console
