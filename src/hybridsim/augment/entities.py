@@ -9,7 +9,7 @@ import numpy as np
 from ..contact import pairs_of_points
 from ..model import VARIABLES, Axis, Model
 
-_COMMA = re.compile(r",(?!\])")
+_COMMA = re.compile(r"(?<!\[),|,(?!\])")
 """In [,] it is part of a name."""
 _SPECIAL = re.compile(r"[*?\[,]|^\s|\s$")
 _JOINTS = ("coordinate", "freedom", "joint")
