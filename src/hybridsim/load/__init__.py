@@ -43,6 +43,8 @@ def load(
         raise ModelError(f"{path}: it is a model with networks, not a robot's file; use hs.load_hybrid(path)")
     _one_of("base", base, ("fixed", "free"))
     _one_of("massless", massless, ("error", "fix"))
+    from .limits import check_counts
+
     is_mjcf = _root_tag(path) == "mujoco"
     if not is_mjcf:
         from .urdf import read_urdf
@@ -54,6 +56,7 @@ def load(
         if base != "fixed":
             raise ModelError(f"{path}: base={base!r} is for URDF; an MJCF body is free by a <freejoint/>")
         spec, notes = read_mjcf(path, meshes)
+    check_counts(spec)
     if massless == "fix":
         from .massless import fix_massless
 
