@@ -4,12 +4,19 @@ A device never ends, a pipe waits for a writer, and a zip of some megabytes may 
 limits; the checks are here.
 """
 
+import json
+import math
 import os
 import stat
+import sys
 import zipfile
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+import numpy as np
+
+MOST_ARRAYS = 10_000
+"""Of an npz file that HybridSim itself wrote: a few for every run."""
 LARGEST_DIRECTORY = 16 * 2**20
 """Of the table of contents of a zip [bytes]: `zipfile` makes an object of every entry, some ten times as large."""
 
@@ -41,6 +48,49 @@ def check_zip(file: IO[bytes], largest: int, most: int) -> list[zipfile.ZipInfo]
     if unpacked > largest:
         raise ValueError(f"the zip has {amount(unpacked)} when unpacked, at most {amount(largest)}")
     return entries
+
+
+def npz_numbers(file: IO[bytes], most: int) -> int:
+    """How many numbers an npz file announces; a ValueError where it announces more than it holds.
+
+    NumPy takes memory for all that a header says before it reads the first number. Wide items, such as texts, count as
+    several numbers of 8 bytes.
+    """
+    entries = check_zip(file, sys.maxsize, most)
+    numbers = 0
+    with zipfile.ZipFile(file) as archive:
+        for entry in entries:
+            with archive.open(entry) as member:
+                version = np.lib.format.read_magic(member)
+                header = (
+                    np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                )
+                shape, _, kind = header(member)
+            count = math.prod(shape)
+            if count * kind.itemsize > entry.file_size:
+                raise ValueError(f"{entry.filename} has {entry.file_size} bytes, but should hold {count} numbers")
+            numbers += count * max(1, kind.itemsize // 8)
+    return numbers
+
+
+def read_npz(path: Path, largest: int) -> dict[str, np.ndarray]:
+    """All arrays of an npz file that needs at most `largest` bytes; never pickles."""
+    check_file(path, largest)
+    with path.open("rb") as file:
+        if (needed := 8 * npz_numbers(file, MOST_ARRAYS)) > largest:
+            raise ValueError(f"{path} needs {amount(needed)} in memory, and at most {amount(largest)} are read")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as arrays:
+            return dict(arrays)
+
+
+def read_json(path: Path, largest: int) -> Any:
+    """The value in a JSON file of at most `largest` bytes; whatever is wrong with it is a ValueError."""
+    check_file(path, largest)
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError("it has lists or objects inside each other without end") from None
 
 
 def amount(size: int) -> str:
