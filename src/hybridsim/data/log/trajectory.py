@@ -144,8 +144,8 @@ class Trajectory:
         steps = int(self.duration / dt + 1e-6) + 1 if len(self) else 0
         if steps > _MOST_SAMPLES:
             raise DataError(
-                f"trajectory {self.source!r}: {self.duration:g} s in steps of {dt:g} s are {steps} samples; give a longer dt, or cut it into runs of at "
-                f"most {_MOST_SAMPLES} samples"
+                f"trajectory {self.source!r}: {self.duration:g} s in steps of {dt:g} s are {steps} samples; cut it into runs "
+                f"of at most {_MOST_SAMPLES}, or give a longer dt"
             )
         at = (self.time[0] if len(self) else 0.0) + dt * np.arange(steps)
         limit = self.max_gap if max_gap is None else max_gap
