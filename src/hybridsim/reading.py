@@ -25,7 +25,7 @@ def check_file(path: Path, largest: int, error: type[ValueError] = ValueError) -
     """The size of a regular file of at most `largest` bytes. A file that is not there is an OSError, as of `open`."""
     found = os.stat(path)
     if not stat.S_ISREG(found.st_mode):
-        raise error(f"{path} is {_kind(found.st_mode)}, not a file; give a file, or copy its content into one")
+        raise error(f"{path}: it cannot be read, as it is {_kind(found.st_mode)} and not a file; give a file")
     if found.st_size > largest:
         raise error(f"{path} has {amount(found.st_size)}; at most {amount(largest)} are read, so give a smaller file")
     return found.st_size

@@ -50,7 +50,7 @@ def test_too_much(text, words, tmp_path):
 
 def test_what_is_no_small_file(tmp_path):
     os.mkfifo(tmp_path / "fit.toml")
-    with pytest.raises(DataError, match="is a pipe, not a file"):
+    with pytest.raises(DataError, match="is a pipe and not a file"):
         read_config(tmp_path / "fit.toml")
     with (tmp_path / "large.toml").open("wb") as file:
         file.truncate(LARGEST_CONFIG + 1)

@@ -66,7 +66,7 @@ def test_too_many_links_and_shapes(tmp_path, monkeypatch):
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), Path.mkdir])
 def test_what_is_no_file(make, tmp_path):
     make(tmp_path / "robot.urdf")
-    refused(tmp_path / "robot.urdf", r"robot\.urdf is a (pipe|device|folder), not a file")
+    refused(tmp_path / "robot.urdf", r"robot\.urdf: it cannot be read, as it is a (pipe|device|folder)")
 
 
 def test_a_large_file(tmp_path):
