@@ -51,7 +51,8 @@ def load(key: str, name: str) -> Compiled | None:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
         address = engine.get_function_address(name)
-    return Compiled(address, engine, time.perf_counter() - started, True)
+    # Without the function it would be called at address 0.
+    return Compiled(address, engine, time.perf_counter() - started, True) if address else None
 
 
 def _compile(text: str, name: str, optimise: int, key: str) -> Compiled:
