@@ -8,13 +8,14 @@ import jax
 import pytest
 
 # Most of the time of the tests is XLA's compiling, and each program runs a few times only: let it optimise less.
-# It reads this when it compiles for the first time.
+# It reads this when it compiles for the first time. Of flags that are given twice the last counts, so others may be set.
 _QUICK = (
     "--xla_cpu_use_fusion_emitters=false",
     "--xla_backend_optimization_level=0",
     "--xla_llvm_disable_expensive_passes=true",
 )
-os.environ.setdefault("XLA_FLAGS", " ".join(_QUICK))
+_given = [flag for flag in os.environ.get("XLA_FLAGS", "").split() if flag not in _QUICK]
+os.environ["XLA_FLAGS"] = " ".join([*_QUICK, *_given])
 jax.config.update("jax_enable_x64", True)
 
 # A first call compiles, so the time of one example says nothing.

@@ -9,6 +9,7 @@ import llvmlite.binding as llvm
 from llvmlite import __version__ as llvmlite_version
 
 from .cache import key_of, read, write
+from .target import target
 
 _LOCK = threading.Lock()
 
@@ -24,9 +25,8 @@ class Compiled:
 
 
 def host_lanes() -> int:
-    """How many doubles a vector register of this machine holds."""
-    features = llvm.get_host_cpu_features()
-    return 8 if features.get("avx512f") else 4 if features.get("avx") else 2
+    """How many doubles a vector register holds, of the processor that is compiled for."""
+    return target().lanes
 
 
 def compile_text(text: str, name: str, optimise: int = 2) -> Compiled:
@@ -81,9 +81,10 @@ def _machine(optimise: int):
     """A new one for every compilation: the engine that uses it frees it."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    processor = target()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+        cpu=processor.cpu,
+        features=processor.features,
         opt=optimise,
         codemodel="jitdefault",
         jit=True,
@@ -91,6 +92,6 @@ def _machine(optimise: int):
 
 
 def versions() -> list[str]:
-    """Of LLVM and of this machine."""
-    features = llvm.get_host_cpu_features().flatten()
-    return [llvmlite_version, str(llvm.llvm_version_info), llvm.get_host_cpu_name(), features]
+    """Of LLVM and of the processor that is compiled for."""
+    processor = target()
+    return [llvmlite_version, str(llvm.llvm_version_info), processor.cpu, processor.features]
