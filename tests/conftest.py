@@ -5,6 +5,7 @@ from pathlib import Path
 
 import hypothesis
 import jax
+import numpy as np
 import pytest
 
 # Most of the time of the tests is XLA's compiling, and each program runs a few times only: let it optimise less.
@@ -21,6 +22,26 @@ jax.config.update("jax_enable_x64", True)
 # A first call compiles, so the time of one example says nothing.
 hypothesis.settings.register_profile("hybridsim", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("hybridsim")
+
+
+_states: dict[np.random.Generator, dict] = {}
+"""Of the generators of random numbers that test modules have, after these were imported."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    for module in {item.module for item in session.items if isinstance(item, pytest.Function)}:
+        generators = [value for value in vars(module).values() if isinstance(value, np.random.Generator)]
+        _states.update({generator: dict(generator.bit_generator.state) for generator in generators})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Each test draws the same random numbers, whichever tests ran before it in the same process."""
+    if isinstance(item, pytest.Function):
+        for value in vars(item.module).values():
+            if isinstance(value, np.random.Generator):
+                value.bit_generator.state = _states[value]
+
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -79,11 +79,12 @@ def main(arguments: list[str]) -> int:
             outcomes[level] = f"not run: {reason}"
             continue
         settings = environment(level)
-        print(f"\n{level}: " + " ".join(f"{name}={value!r}" for name, value in settings.items()), flush=True)
+        sys.stdout.write(f"\n{level}: " + " ".join(f"{name}={value!r}" for name, value in settings.items()) + "\n")
+        sys.stdout.flush()
         command = [sys.executable, "-m", "pytest", *chosen.tests, *chosen.options]
         run = subprocess.run(command, cwd=ROOT, env=os.environ | settings)
         outcomes[level] = "passed" if run.returncode == 0 else "FAILED"
-    print("", *(f"{level}: {outcome}" for level, outcome in outcomes.items()), sep="\n")
+    sys.stdout.write("\n" + "".join(f"{level}: {outcome}\n" for level, outcome in outcomes.items()))
     return int("FAILED" in outcomes.values())
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from cpu_levels import NUMPY, environment, main, why_not
 
 PROGRAM = """
