@@ -24,9 +24,9 @@ CODE = b"code"
 def new_process(monkeypatch):
     """What a process remembers is forgotten."""
     monkeypatch.setattr(cache, "_warned", set())
-    cache._secret.cache_clear()
+    cache._secret_in.cache_clear()
     yield
-    cache._secret.cache_clear()
+    cache._secret_in.cache_clear()
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def secret_file() -> Path:
 
 def assert_refused(*words: str) -> None:
     """Nothing is read, with one warning, and computing goes on."""
-    cache._secret.cache_clear()
+    cache._secret_in.cache_clear()
     with pytest.warns(UserWarning, match="compiled code is not kept on disk") as caught:
         assert cache.read(KEY) is None
     (warning,) = caught
@@ -75,7 +75,7 @@ def test_the_secret_is_kept_from_process_to_process(folder):
 def test_code_without_the_secret_is_not_taken(folder):
     """What an attacker can make: a right checksum, with a secret of his own."""
     secret_file().unlink()
-    cache._secret.cache_clear()
+    cache._secret_in.cache_clear()
     assert cache.read(KEY) is None
     cache.write(KEY, CODE)
     assert cache.read(KEY) == CODE
@@ -85,7 +85,7 @@ def test_a_folder_that_brings_its_own_secret_is_not_believed(folder, monkeypatch
     (folder / cache.SECRET).write_bytes(secret_file().read_bytes())
     (folder / cache.SECRET).chmod(0o600)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "somebody else"))
-    cache._secret.cache_clear()
+    cache._secret_in.cache_clear()
     assert cache.read(KEY) is None
 
 
@@ -106,7 +106,7 @@ def test_another_users_folder_is_not_used(folder, monkeypatch):
     me = os.geteuid()
     monkeypatch.setattr(private_folder.os, "geteuid", lambda: me + 1)
     monkeypatch.setattr(cache, "cache_folder", lambda: folder)
-    assert_refused(str(folder), f"belongs to user {me}, not to you ({me + 1})")
+    assert_refused(f"belongs to user {me}, not to you ({me + 1})")
 
 
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
@@ -186,6 +186,37 @@ def test_where_no_secret_can_be_kept_the_named_folder_is_not_used(folder, tmp_pa
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert_refused("no secret to check it with", "XDG_CACHE_HOME")
+
+
+def test_a_cache_that_does_not_exist_is_not_made_without_a_secret(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert_refused("no secret to check it with")
+    assert not any(tmp_path.rglob(KEY))
+
+
+def test_without_owners_and_descriptors_it_works_by_paths(monkeypatch):
+    """As on Windows."""
+    monkeypatch.delattr(os, "geteuid")
+    monkeypatch.setattr(private_folder, "_HAS_DESCRIPTORS", False)
+    cache.write(KEY, CODE)
+    assert cache.read(KEY) == CODE
+    folder = cache.cache_folder()
+    assert folder is not None
+    assert [file.name for file in folder.iterdir()] == [KEY]
+    with private_folder.PrivateFolder(folder) as opened:
+        cache.clean(opened, 0)
+    assert cache.read(KEY) is None
+    a_folder(folder / KEY)
+    assert_refused("not a regular file")
+
+
+def test_a_tilde_is_the_users_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HYBRIDSIM_CACHE", "~/compiled")
+    folder = cache.cache_folder()
+    assert folder is not None
+    assert folder.parent == tmp_path / "compiled"
 
 
 def test_a_relative_name_of_the_users_cache_is_ignored(monkeypatch):

@@ -52,7 +52,9 @@ def cache_folder() -> Path | None:
         return _own_folder()
     if given.lower() in OFF:
         return None
-    return Path(given, f"hybridsim-native-{os.geteuid()}" if hasattr(os, "geteuid") else "hybridsim-native")
+    return Path(
+        os.path.expanduser(given), f"hybridsim-native-{os.geteuid()}" if hasattr(os, "geteuid") else "hybridsim-native"
+    )
 
 
 def _own_folder() -> Path:
@@ -70,10 +72,11 @@ def read(key: str) -> bytes | None:
     with _without_cache_on_failure():
         if (path := cache_folder()) is None:
             return None
+        secret = _secret()
         with PrivateFolder(path) as folder:
             content = folder.read(key)
             head, data = content[:_HEAD_SIZE], content[_HEAD_SIZE:]
-            if not hmac.compare_digest(head, _head(key, data)):
+            if not hmac.compare_digest(head, _head(secret, key, data)):
                 return None
             with contextlib.suppress(OSError):
                 folder.touch(key)
@@ -87,7 +90,7 @@ def write(key: str, data: bytes) -> None:
         if (path := cache_folder()) is None:
             return
         with PrivateFolder(path, create=True) as folder:
-            folder.write(key, _head(key, data) + data)
+            folder.write(key, _head(_secret(), key, data) + data)
             clean(folder, LIMIT)
 
 
@@ -122,22 +125,26 @@ def _without_cache_on_failure() -> Iterator[None]:
         pass
 
 
-def _head(key: str, data: bytes) -> bytes:
+def _head(secret: bytes, key: str, data: bytes) -> bytes:
     """What stands before the data in a file."""
+    return _MAGIC + hmac.digest(secret, key.encode() + data, "sha256")
+
+
+def _secret() -> bytes:
     try:
-        secret = _secret(_own_folder())
+        return _secret_in(_own_folder())
     except (OSError, RuntimeError) as error:
         if not os.environ.get("HYBRIDSIM_CACHE", "").strip():
             raise
+        # Here a cache was asked for, so the user should know why there is none.
         raise UntrustedError(
             f"no secret to check it with can be kept in your own cache folder ({error}); "
             "set XDG_CACHE_HOME to a folder that you can write"
         ) from error
-    return _MAGIC + hmac.digest(secret, key.encode() + data, "sha256")
 
 
 @functools.cache
-def _secret(path: Path) -> bytes:
+def _secret_in(path: Path) -> bytes:
     """The key of the checksums, made on first use. Of several processes that make one, all use the first."""
     with PrivateFolder(path, create=True) as folder:
         with contextlib.suppress(FileNotFoundError):
