@@ -4,7 +4,7 @@ import importlib
 
 import numpy as np
 import pytest
-from mpmath import mp, mpf
+from mpmath import mpf
 
 from hybridsim.native.functions import FUNCTIONS
 
@@ -190,12 +190,12 @@ def test_limits_of_two_arguments(name):
     np.testing.assert_array_equal(found[is_tabled], expected)
     numbers = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(found[is_tabled][numbers]), np.signbit(expected[numbers]))
-    others = ~is_tabled
-    error = errors(found[others], CASES[name], (x[others], y[others]))
+    x, y, found = x[~is_tabled], y[~is_tabled], found[~is_tabled]
+    error = errors(found, CASES[name], (x, y))
     worst = int(np.argmax(error))
-    assert error[worst] < CASES[name].bound, f"{error[worst]} ulp at {x[others][worst], y[others][worst]}"
-    signs = [mp.sign(CASES[name].exact(mpf(a), mpf(b))) for a, b in zip(x[others], y[others], strict=True)]
-    np.testing.assert_array_equal(np.copysign(1.0, found[others]), np.array(signs, float))
+    assert error[worst] < CASES[name].bound, f"{error[worst]} ulp at {x[worst], y[worst]}"
+    is_negative = (x < 0) & (y % 2 == 1) if name == "pow" else x < 0
+    np.testing.assert_array_equal(np.signbit(found), is_negative)
 
 
 def test_sine_and_cosine_share_the_reduction_of_their_argument():
