@@ -39,7 +39,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Each test draws the same random numbers, whichever tests ran before it in the same process."""
     if isinstance(item, pytest.Function):
         for value in vars(item.module).values():
-            if isinstance(value, np.random.Generator):
+            if isinstance(value, np.random.Generator) and value in _states:
                 value.bit_generator.state = _states[value]
 
 

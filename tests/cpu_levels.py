@@ -15,7 +15,7 @@ import numpy as np
 from hybridsim.native.target import levels, target
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("tests/native", "tests/spatial", "tests/model", "tests/simulate", "tests/physics", "tests/gradients")
+FOLDERS = ("tests/native", "tests/spatial", "tests/model", "tests/simulate", "tests/physics/invariants")
 
 NUMPY = {
     "x86-64-v2": "SSE SSE2 SSE3 SSSE3 SSE41 POPCNT SSE42 X86_V2",
