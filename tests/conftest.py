@@ -1,5 +1,6 @@
 """Set-up of all tests: double precision, property tests without deadlines, and where the real measurements are."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -43,7 +44,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
                 value.bit_generator.state = _states[value]
 
 
+MOST_MAPPINGS = 20_000
+"""Linux gives a process 65,530 mappings of memory, and every compiled program takes several: one process that runs
+thousands of tests would be ended by XLA when there are no more."""
+
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forget_compiled_programs():
+    """After a file of tests, if they are many."""
+    yield
+    mappings = Path("/proc/self/maps")
+    if mappings.exists() and len(mappings.read_bytes().splitlines()) > MOST_MAPPINGS:
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture(scope="session")
