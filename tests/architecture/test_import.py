@@ -84,12 +84,16 @@ def test_load_is_the_function_whatever_is_imported_first(first):
     """A subpackage has the same name, and Python binds it to that name when it is imported."""
     kind = in_new_process(f"import json, {first}, hybridsim as hs; print(json.dumps(type(hs.load).__name__))")
     assert kind == "function"
-    assert in_new_process(f"import json, hybridsim as hs; hs.load; import {first}; print(json.dumps(callable(hs.load)))")
+    assert in_new_process(
+        f"import json, hybridsim as hs; hs.load; import {first}; print(json.dumps(callable(hs.load)))"
+    )
 
 
 def test_a_submodule_is_imported_as_before():
     assert in_new_process("import json, hybridsim.model; print(json.dumps(hybridsim.model.chain(2).nq))") == 2
-    assert in_new_process("import json, hybridsim as hs; print(json.dumps(hs.dynamics.__name__))") == "hybridsim.dynamics"
+    assert (
+        in_new_process("import json, hybridsim as hs; print(json.dumps(hs.dynamics.__name__))") == "hybridsim.dynamics"
+    )
     assert in_new_process("import json, hybridsim as hs; print(json.dumps(hs.native.__name__))") == "hybridsim.native"
 
 

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from ..escape import for_people, on_one_line
 from .arguments import Files, Flag, OptionalFolder
+from .exit_codes import INTERRUPTED
 from .files import print_json, write_text
 from .proposal import check_files, unnamed
 from .runs import CONFIG, prepare_folder
 
 if TYPE_CHECKING:
     from ..calibrate import Config
-
-INTERRUPTED = 130
-"""Exit code, as of a shell command that Ctrl-C has ended."""
 
 
 def fit(
@@ -37,11 +35,11 @@ def fit(
         free: Without a fit.toml: let the root link of a URDF float.
         json: Print a summary as JSON instead of tables.
     """
+    _check(files)
     from ..calibrate import calibrate, listed, summary
     from ..view.report import write_report
     from .outcome import show_outcome
 
-    _check(files)
     folder = Path("out") / files[0].stem if out is None else out
     config = _config(files, folder, resume, force, free)
     if (aside := prepare_folder(folder, resume, force)) is not None:
