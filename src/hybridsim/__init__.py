@@ -13,6 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+# isort: off
 if TYPE_CHECKING:
     from . import native as native
     from .augment import (
@@ -172,6 +173,7 @@ if TYPE_CHECKING:
     from .view.blueprint import (
         draw_blueprint as draw_blueprint,
     )
+# isort: on
 
 _EXPORTS = {
     ".augment": """
