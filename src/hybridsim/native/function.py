@@ -39,7 +39,9 @@ class Function:
 
     @classmethod
     def of(cls, closed: jcore.ClosedJaxpr, optimise: int = 2, fallback: bool = False) -> "Function":
-        return cls(jcore.jaxpr_as_fun(closed), closed.in_avals, closed.out_avals, optimise, fallback)
+        function = cls(jcore.jaxpr_as_fun(closed), closed.in_avals, closed.out_avals, optimise, fallback)
+        function.closed = closed
+        return function
 
     @cached_property
     def closed(self) -> jcore.ClosedJaxpr:
