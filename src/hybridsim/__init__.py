@@ -9,9 +9,13 @@ identified together from measured motion.
 """
 
 import sys
+import time
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
+
+_IMPORTED_AT = time.time_ns()
+"""No module of the package was read before: source files that are older are those in memory."""
 
 # isort: off
 if TYPE_CHECKING:
