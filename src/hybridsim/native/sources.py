@@ -44,6 +44,9 @@ def code_state(modules: Iterable[str]) -> str:
         for variable, value in sorted(vars(module).items()):
             if variable not in _HIDDEN:
                 _global(variable, value, parts)
+            if isinstance(value, type) and value.__module__ == name:
+                for member in vars(value).values():
+                    _home(_function(member), f"namedtuple_{value.__name__}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -77,7 +80,7 @@ def _files() -> list[str]:
         known, digest = _digests[path]
         if known != stamp:
             raise UnknownPartError(f"{path}, which was changed while this process ran")
-        found.append(f"{os.path.relpath(path, folder)} {digest}")
+        found.append(f"{path[len(folder) :]} {digest}")
     return found
 
 
@@ -116,17 +119,14 @@ def _global(name: str, value: Any, parts: list[str]) -> None:
         for key, item in value.items():
             if callable(item):  # a table of functions; other dictionaries are memories of what was done
                 _global(f"{name}[{key!r}]", item, parts)
-    elif isinstance(value, type):
-        parts.append(f"{name} = {_home(value)}")
-        if value.__module__.partition(".")[0] == PACKAGE:
-            for member in vars(value).values():
-                _home(_function(member), f"namedtuple_{value.__name__}")
     elif callable(value):
         parts.append(f"{name} = {_home(value)}")
 
 
 def _function(member: Any) -> Any:
     """What an attribute of a class calls."""
+    if isinstance(member, FunctionType):
+        return member
     for kind, inner in (((staticmethod, classmethod), "__func__"), (property, "fget"), (cached_property, "func")):
         if isinstance(member, kind):
             return getattr(member, inner)
