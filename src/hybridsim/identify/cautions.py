@@ -1,7 +1,8 @@
 """What is said aloud about a fit that would otherwise mislead in silence."""
 
+import functools
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from jaxtyping import Float
@@ -80,12 +81,18 @@ def decay_rates(
 ) -> Float[np.ndarray, " nv"]:
     """How fast damping and friction slow each freedom down at most [1/s]: v' = -(d + f / v0) v / M near rest, with the
     smallest inertia in these configurations, 1 / (M^-1)_ii."""
-    from .. import native
-
     own, joints = model.topology.own_v, model.joints
     steep = np.asarray(joints.damping)[own] + friction / np.asarray(joints.friction_speed)[own]
-    inertia = native.jit(mass_matrix)
+    inertia = _native_mass_matrix()
     return steep * np.max([np.diag(np.linalg.inv(np.asarray(inertia(model, q)))) for q in configurations], axis=0)
+
+
+@functools.cache
+def _native_mass_matrix() -> Callable:
+    """Traced once for models of the same structure."""
+    from .. import native
+
+    return native.jit(mass_matrix)
 
 
 def _owner(problem: Problem, freedom: int) -> str:
