@@ -11,9 +11,10 @@ import stat
 import sys
 import zipfile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 MOST_ARRAYS = 10_000
 """Of an npz file that HybridSim itself wrote: a few for every run."""
@@ -56,15 +57,15 @@ def npz_numbers(file: IO[bytes], most: int) -> int:
     NumPy takes memory for all that a header says before it reads the first number. Wide items, such as texts, count as
     several numbers of 8 bytes.
     """
+    from numpy.lib import format as npy
+
     entries = check_zip(file, sys.maxsize, most)
     numbers = 0
     with zipfile.ZipFile(file) as archive:
         for entry in entries:
             with archive.open(entry) as member:
-                version = np.lib.format.read_magic(member)
-                header = (
-                    np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-                )
+                version = npy.read_magic(member)
+                header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
                 shape, _, kind = header(member)
             count = math.prod(shape)
             if count * kind.itemsize > entry.file_size:
@@ -73,8 +74,10 @@ def npz_numbers(file: IO[bytes], most: int) -> int:
     return numbers
 
 
-def read_npz(path: Path, largest: int) -> dict[str, np.ndarray]:
+def read_npz(path: Path, largest: int) -> "dict[str, np.ndarray]":
     """All arrays of an npz file that needs at most `largest` bytes; never pickles."""
+    import numpy as np
+
     check_file(path, largest)
     with path.open("rb") as file:
         if (needed := 8 * npz_numbers(file, MOST_ARRAYS)) > largest:
