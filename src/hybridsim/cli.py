@@ -1,8 +1,8 @@
 """The command `hybridsim`. Each subcommand is a function of `hybridsim.commands`; its arguments and help are those of the
 function.
 
-Exit codes: 0 done; 2 wrong input, said in one sentence; 130 interrupted by Ctrl-C; 141 the reader of a pipe has gone; 1 a
-mistake of ours.
+Exit codes: 0 done; 2 wrong input, said in one sentence; 130 interrupted by Ctrl-C; 141 the reader of a pipe has gone; 143
+terminated by SIGTERM; 1 a mistake of ours.
 """
 
 import os
@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from . import interrupt
 from .commands.bench import bench
 from .commands.compare import compare
 from .commands.demo import demo
@@ -62,9 +63,16 @@ COMMANDS: dict[str, Callable[..., Any]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code."""
+    """Run a command and return its exit code. Without arguments, run that of this process, and end it."""
+    if arguments is not None:
+        return _exit_code(list(arguments))
+    interrupt.install()
+    interrupt.end(_exit_code(sys.argv[1:]))
+
+
+def _exit_code(arguments: list[str]) -> int:
     try:
-        return _run(list(sys.argv[1:] if arguments is None else arguments))
+        return _run(arguments)
     except BrokenPipeError:
         _drop_output()
         return BROKEN_PIPE

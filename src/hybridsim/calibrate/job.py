@@ -43,7 +43,7 @@ def work_through(config: Config, folder: Path, resume: bool, say: Callable[[str]
         warnings.simplefilter("always")
         say(PARTS[0])
         began = time.perf_counter()
-        work = Work(config, bench_of(config), folder, resume, say)
+        work = Work(config, bench_of(config), folder, resume, say, caught)
         work.seconds[PARTS[0]] = time.perf_counter() - began
         stopped = False
         try:
@@ -56,22 +56,7 @@ def work_through(config: Config, folder: Path, resume: bool, say: Callable[[str]
             if not work.stages:
                 raise
             warnings.warn(f"the work ended early: {problem}", UserWarning, stacklevel=2)
-    told = tuple(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)))
-    return Calibration(
-        config.model_file.stem,
-        config.model_file,
-        work.bench.training,
-        work.bench.held_out,
-        work.qualities,
-        tuple(work.stages),
-        work.candidates,
-        work.findings,
-        work.curves,
-        told,
-        config.window,
-        work.seconds,
-        stopped,
-    )
+    return work.calibration(stopped)
 
 
 def _same_run(config: Config, progress: Path, resume: bool) -> None:

@@ -15,17 +15,28 @@ _SHARES = dict(zip(PARTS, (1.0, 1.0, 10.0, 3.0, 3.0, 2.0, 8.0, 1.0), strict=True
 _WRITING, _LAST = "writing models and parameters", 2.0
 
 
-def calibrate(config: Config, folder: Path, resume: bool = False, progress: bool = False) -> Calibration:
-    """Do all that a config asks for, and write the run folder. What was begun in it before is gone on with by `resume`.
+def calibrate(
+    config: Config,
+    folder: Path,
+    resume: bool = False,
+    progress: bool = False,
+    safe_point: Callable[[], None] = lambda: None,
+) -> Calibration:
+    """Do all that a config asks for, and write the run folder. With `resume`, continue what was begun in it.
 
-    Ctrl-C ends it with what there is (`stopped`); before the first model has been judged it is a KeyboardInterrupt.
-    Warnings are kept in the result, and given when all is done.
+    A KeyboardInterrupt ends it with what there is (`stopped`), unless no model has been judged yet: then it is passed on.
+    `safe_point` is called often, where it may raise one. Warnings are kept in the result, and given when all is done.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with _shown(progress) as say:
+    with _shown(progress) as show:
+
+        def say(words: str) -> None:
+            show(words)
+            safe_point()
+
         found = work_through(config, folder, resume, say)
-        say(_WRITING)
+        show(_WRITING)
         write_files(found, folder)
     for words in found.warnings:
         warnings.warn(words, UserWarning, stacklevel=2)

@@ -5,6 +5,7 @@ from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import interrupt
 from .arguments import Files, Flag, OptionalFolder
 from .files import print_json, write_text
 from .proposal import check_files, unnamed
@@ -45,13 +46,16 @@ def fit(
     if (aside := prepare_folder(folder, resume, force)) is not None:
         _say(f"what was in {folder} is now in {aside}")
     _keep(config, folder)
+    interrupt.advise(_how_to_go_on(files, folder))
     # With --json nothing but the summary may be on stdout, whoever else prints.
     try:
         with redirect_stdout(sys.stderr) if json else nullcontext():
-            found = calibrate(config, folder, resume=resume, progress=sys.stderr.isatty())
+            with interrupt.safe_points():
+                progress = sys.stderr.isatty()
+                found = calibrate(config, folder, resume=resume, progress=progress, safe_point=interrupt.check)
             report = write_report(found, folder, listed(found, folder))
     except KeyboardInterrupt:
-        _say(_how_to_go_on(files, folder))
+        interrupt.say()
         return INTERRUPTED
     except OSError as problem:
         # A full disk is noticed while writing, when Python no longer knows where.
@@ -64,7 +68,7 @@ def fit(
     else:
         show_outcome(record)
     if found.stopped:
-        _say(_how_to_go_on(files, folder))
+        interrupt.say()
         return INTERRUPTED
     return 0
 
@@ -120,7 +124,7 @@ def _keep(config: "Config", folder: Path) -> None:
 
 def _how_to_go_on(files: tuple[Path, ...], folder: Path) -> str:
     return (
-        f"interrupted; what was finished is in {folder}, and this goes on from there: "
+        f"what was finished is in {folder}, and this goes on from there: "
         f"hybridsim fit {' '.join(map(str, files))} --out {folder} --resume"
     )
 

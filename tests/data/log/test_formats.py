@@ -148,7 +148,8 @@ def test_metres_and_newtons_of_what_slides(names, taken, tmp_path):
         f'<child link="cart"/><axis xyz="1 0 0"/>{limit}</joint></robot>'
     )
     options, _ = column_choices(
-        write(tmp_path, [f"time,{','.join(names)}", "0,0.1,1", "0.1,0.2,2", "0.2,0.3,3"]), hs.load(tmp_path / "cart.urdf")
+        write(tmp_path, [f"time,{','.join(names)}", "0,0.1,1", "0.1,0.2,2", "0.2,0.3,3"]),
+        hs.load(tmp_path / "cart.urdf"),
     )
     assert options["slide.position"] == ([names[0]] if taken else [])
     assert options["slide.force"] == ([names[1]] if taken else [])
