@@ -15,7 +15,7 @@ from ..identify.fit import solved
 from ..identify.levenberg_marquardt import Point
 from ..model import Model
 from .config import Config
-from .files import write_files
+from .files import make_room, write_files
 from .judge import judged, windows_of, zeros_found
 from .load import Bench
 from .result import Calibration, Candidate, Curve, Finding, Stage
@@ -142,6 +142,7 @@ class Work:
         self.stages.append(Stage(name, title, model, apparatus, fit, seen, held_out, prediction))
         self.points[name] = z
         if fit is not None:
+            make_room(self.folder / "fits" / name / "model")
             fit.save(self.folder / "fits" / name)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # they come again when the last stage is written

@@ -11,11 +11,11 @@ from jaxtyping import Float
 from ..augment.save import load_hybrid, save_hybrid
 from ..model import Model
 from .apparatus import Apparatus
+from .atomic_write import write_arrays, write_text
 from .errors import Errors
 from .estimates import Estimate
 from .levenberg_marquardt import Point
 from .problem import Problem
-from .whole_files import write_arrays, write_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ def load_fit(folder: str | Path) -> Fit:
     folder = Path(folder)
     try:
         text = json.loads((folder / "fit.json").read_text())
-        with np.load(folder / "fit.npz", allow_pickle=False) as file:
+        with open(folder / "fit.npz", "rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = dict(file)
         runs = {run: _apparatus(arrays, f"run{i}.") for i, run in enumerate(text["runs"])}
         where = text["errors"]
@@ -141,7 +141,7 @@ def load_fit(folder: str | Path) -> Fit:
             text["seconds"],
             text["estimated_noise"],
         )
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+    except Exception as problem:  # zipfile and NumPy meet damage with errors of many kinds
         raise ValueError(
             f"{folder} holds no fit that can be read ({problem}); it is written by fit.save(folder)"
         ) from problem

@@ -74,8 +74,7 @@ class Pool:
         """
         futures = []
         try:
-            for part in parts[1:]:
-                futures.append(self._started().submit(work, *part))
+            futures.extend(self._started().submit(work, *part) for part in parts[1:])
             if parts:
                 work(*parts[0])
             for future in futures:

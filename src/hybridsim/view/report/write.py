@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ...calibrate.result import Calibration
-from ...identify.whole_files import write_text
+from ...identify.atomic_write import write_text
 from .page import page
 
 
