@@ -63,12 +63,15 @@ def test_damaged_progress_is_named_and_set_aside(finished, tmp_path, repository,
     assert "this is a mistake of HybridSim" not in said
 
 
-GROUPS = ("progress", "fits", "figures", "augmentation", "fit.toml", "model.hybrid", "summary.json", "report.html")
+READ = ("progress", "fits")
+WRITTEN = ("figures", "augmentation", "fit.toml", "model.hybrid", "summary.json")
+CASES = [(name, damage) for name in READ for damage in DAMAGE] + [
+    (name, d) for name in WRITTEN for d in ("empty", "a folder")
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize(("group", "damage"), CASES)
 def test_any_damage_ends_well_or_in_one_sentence(group, damage, finished, tmp_path, repository, capsys):
     """All files of a folder at once, or a single file."""
     inside = [path for path in (finished / group).rglob("*") if path.is_file()] or [finished / group]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .. import interrupt
 from .config import Config
 from .files import write_files
 from .job import PARTS, work_through
@@ -15,17 +16,11 @@ _SHARES = dict(zip(PARTS, (1.0, 1.0, 10.0, 3.0, 3.0, 2.0, 8.0, 1.0), strict=True
 _WRITING, _LAST = "writing models and parameters", 2.0
 
 
-def calibrate(
-    config: Config,
-    folder: Path,
-    resume: bool = False,
-    progress: bool = False,
-    safe_point: Callable[[], None] = lambda: None,
-) -> Calibration:
+def calibrate(config: Config, folder: Path, resume: bool = False, progress: bool = False) -> Calibration:
     """Do all that a config asks for, and write the run folder. With `resume`, continue what was begun in it.
 
     A KeyboardInterrupt ends it with what there is (`stopped`), unless no model has been judged yet: then it is passed on.
-    `safe_point` is called often, where it may raise one. Warnings are kept in the result, and given when all is done.
+    Warnings are kept in the result, and given when all is done.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -33,7 +28,7 @@ def calibrate(
 
         def say(words: str) -> None:
             show(words)
-            safe_point()
+            interrupt.check()
 
         found = work_through(config, folder, resume, say)
         show(_WRITING)

@@ -51,8 +51,7 @@ def fit(
     try:
         with redirect_stdout(sys.stderr) if json else nullcontext():
             with interrupt.safe_points():
-                progress = sys.stderr.isatty()
-                found = calibrate(config, folder, resume=resume, progress=progress, safe_point=interrupt.check)
+                found = calibrate(config, folder, resume=resume, progress=sys.stderr.isatty())
             report = write_report(found, folder, listed(found, folder))
     except KeyboardInterrupt:
         interrupt.say()
