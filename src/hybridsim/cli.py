@@ -1,8 +1,8 @@
 """The command `hybridsim`. Each subcommand is a function of `hybridsim.commands`; its arguments and help are those of the
 function.
 
-Exit codes: 0 done; 2 wrong input, said in one sentence; 130 interrupted by Ctrl-C; 141 the reader of a pipe has gone; 143
-terminated by SIGTERM; 1 a mistake of ours.
+Exit codes: 0 done; 2 wrong input, said in one sentence; 130 interrupted by Ctrl-C; 141 the reader of a pipe has gone; 1 a
+mistake of ours.
 """
 
 import os

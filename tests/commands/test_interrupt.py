@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,9 +57,10 @@ class Ended:
     said: str
 
 
-def started(command: list[str]) -> subprocess.Popen:
+def started(command: list[str], **options) -> subprocess.Popen:
     """The process, once it handles SIGTERM, which Python by itself does not."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(command, text=True, **pipes | options)
     while process.poll() is None and not handles_sigterm(process.pid):
         time.sleep(0.001)
     return process
@@ -155,3 +157,32 @@ def test_sigterm_ends_it_like_ctrl_c(part, run, tmp_path):
     assert ended.code == 143
     assert_says_one_sentence(ended.said, "terminated")
     assert ended.seconds < SOON
+
+
+def test_a_signal_that_is_ignored_stays_ignored(run, tmp_path):
+    """As after nohup, or in the background of a script."""
+    command = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *run.command, "--out", str(tmp_path / "run")]
+    process = started(command)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert_says_one_sentence(said, "terminated")
+
+
+def test_a_reader_that_does_not_read_does_not_prevent_the_end(run, tmp_path):
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writing, bytes(1024))
+    os.set_blocking(writing, True)
+    process = started([*run.command, "--out", str(tmp_path / "run")], stdout=writing, stderr=writing)
+    sent = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    assert time.monotonic() - sent < SOON
+    os.close(reading)
+    os.close(writing)
