@@ -11,6 +11,7 @@ raises KeyboardInterrupt. Ending abruptly is safe because every file is written 
 Only the command line does this. Where HybridSim is used as a library, signals belong to its user.
 """
 
+import _thread
 import atexit
 import os
 import select
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-GRACE = 1.2
+GRACE = 1.0
 """Seconds that the main thread has to stop and to write what it has."""
 _PATIENCE = 0.2
 """Seconds that a reader of our output has to take the last sentence."""
@@ -102,7 +103,7 @@ def end(code: int) -> NoReturn:
     """
     if _now.signal is None:
         atexit._run_exitfuncs()
-        _flush()
+        _flush(threading.Event())
         os._exit(code)
     say()
     _exit()
@@ -120,10 +121,11 @@ def _watch(pipe: int) -> None:
     while _now.stoppable and select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
         if _read_signal(pipe) is not None:
             break
-    # Output may be blocked by a reader that does not read, or locked by the main thread.
-    last_words = threading.Thread(target=_last_words, daemon=True)
-    last_words.start()
-    last_words.join(_PATIENCE)
+    # Output may be locked by the main thread, or blocked by a reader that does not read.
+    flushed = threading.Event()
+    _thread.start_new_thread(_flush, (flushed,))
+    _last_words()
+    flushed.wait(_PATIENCE)
     _exit()
 
 
@@ -136,10 +138,10 @@ def _read_signal(pipe: int) -> signal.Signals | None:
 def _last_words() -> None:
     if _now.speaking.acquire(blocking=False):
         clear = _SHOW_CURSOR if os.isatty(2) else ""
-        with suppress(OSError):
-            os.write(2, (clear + _sentence()).encode())
+        with suppress(OSError, ValueError):
+            if select.select([], [2], [], _PATIENCE)[1]:
+                os.write(2, (clear + _sentence()).encode())
         _now.said.set()
-    _flush()
 
 
 def _sentence() -> str:
@@ -147,10 +149,11 @@ def _sentence() -> str:
     return f"hybridsim: {word}{'; ' if _now.advice else ''}{_now.advice}\n"
 
 
-def _flush() -> None:
+def _flush(flushed: threading.Event) -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
+    flushed.set()
 
 
 def _exit() -> NoReturn:

@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [
-    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux which signals a process handles"),
-    pytest.mark.filterwarnings("error"),
-]
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="asks Linux which signals a process handles"
+)
 SOON, AT_ONCE = 2.0, 0.2
 """Seconds until the process has to be gone, after the first Ctrl-C and after the second."""
 QUICK = (0.0, 0.15, 0.35, 0.55, 0.75, 0.9)
