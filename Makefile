@@ -2,6 +2,9 @@
 #   make demo      calibrates a two-link arm from logs; tables, and a report in out/demo/run
 #   make test      formatting, types, layers and the tests that take seconds
 #   make test-all  the slow tests too
+#   make test-cpus tests of native code and physics as on processors with x86-64-v2, v3 and v4: NumPy, XLA, BLAS and
+#                  native code use no more; LEVELS="x86-64-v2 x86-64-v3" and TESTS="tests/native" choose, OPTIONS="-n 1"
+#                  go to pytest; what this processor cannot run is said
 #   make bench     this engine beside jax.jit, MuJoCo, MJX, Pinocchio and TDS; writes benchmarks/RESULTS*.md
 #   make gradients derivatives through contact beside differences and MJX; writes docs/gradients.md
 #   make experiments  the papers' experiments with networks in the engine; tables, and figures in out/experiments
@@ -17,7 +20,7 @@ RUN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 BENCH := $(VENV)/.installed-bench
 
-.PHONY: demo test test-all bench gradients experiments lint format clean
+.PHONY: demo test test-all test-cpus bench gradients experiments lint format clean
 .DEFAULT_GOAL := test
 
 demo: $(RUN)
@@ -28,6 +31,9 @@ test: lint
 
 test-all: lint
 	$(BIN)/pytest -m "slow or not slow"
+
+test-cpus: $(DEV)
+	$(BIN)/python tests/cpu_levels.py $(if $(LEVELS),--levels $(LEVELS)) $(if $(TESTS),--tests $(TESTS)) -- $(OPTIONS)
 
 bench: $(BENCH)
 	$(BIN)/python benchmarks/run.py

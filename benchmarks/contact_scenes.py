@@ -46,7 +46,7 @@ class Scene:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "scene.xml"
             path.write_text(self.mjcf())
-            return hs.load(path)
+            return hs.load(path, self_collision=False)
 
     def mujoco(self, cone: str = CONES[0]) -> Callable[[], np.ndarray]:
         """A whole rollout by MuJoCo's C loop on one thread: positions after each step."""

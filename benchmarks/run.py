@@ -26,6 +26,7 @@ import optional_rivals
 import rollouts
 import rollouts_report
 import startup
+import waits
 from contact_scenes import scenes
 from measure import Effort
 from mechanisms import mechanisms
@@ -67,6 +68,7 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
     chosen = {name: model for name, model in mechanisms().items() if not quick or name in QUICK}
     step = _Progress()
     # New processes first: what runs later heats and fills the machine.
+    waited = step("the command line", lambda: waits.run(1 if quick else 5))
     started = step("start-up", lambda: startup.run(*((QUICK, 1) if quick else (startup.SYSTEMS, 3))))
     traced = step("tracing", startup.step_trace)
     pendulum = step("double pendulum of the papers", lambda: double_pendulum.run(effort))
@@ -95,6 +97,7 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
         *rollouts_report.targets(rolled, alone),
         *double_pendulum.targets(pendulum),
         *network.targets(networks),
+        *waits.targets(waited),
         *startup.targets(started, traced),
         *calls.targets(little),
         *contact_report.targets(touching, toss, p5),
@@ -114,6 +117,7 @@ def report(where: str, steps: int, effort: Effort, quick: bool) -> str:
         "## Targets",
         targets_table(targets),
         *rollouts_report.sections(rolled, alone),
+        *waits.section(waited),
         *startup.sections(started),
         *double_pendulum.sections(pendulum),
         *network.sections(networks),

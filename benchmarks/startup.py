@@ -1,7 +1,8 @@
 """How long a new process waits for a gradient: by native code from nothing, from disk, and by jax.jit.
 
-Each measurement is a process of its own, `python startup.py NAME MODE`, that prints its seconds as JSON. The clock
-starts after imports and after the model is built.
+`python benchmarks/startup.py` prints these waits and those for the command line (waits.py). Each measurement is a process
+of its own, `python startup.py NAME MODE`, that prints its seconds as JSON. The clock starts after imports and after the
+model is built.
 """
 
 import json
@@ -16,11 +17,12 @@ import double_pendulum
 import jax
 import jax.numpy as jnp
 import numpy as np
+import waits
 from measure import Wait, prepare_jax
 from mechanisms import mechanisms, quadruped, random_state
 from processes import result_of
 from rollouts import DT, loss, numbers
-from tables import Target, at_most, sum_of, table
+from tables import Target, at_most, machine, sum_of, table, targets_table
 
 import hybridsim as hs
 
@@ -152,4 +154,9 @@ def _child(name: str, mode: str) -> dict[str, float]:
 
 if __name__ == "__main__":
     jax.config.update("jax_enable_x64", True)
-    print(json.dumps(_child(*sys.argv[1:])))
+    if len(sys.argv) > 1:
+        print(json.dumps(_child(*sys.argv[1:])))
+    else:
+        waited, started = waits.run(5), run(SYSTEMS, 3)
+        goals = targets_table([*waits.targets(waited), *targets(started, step_trace())])
+        print("\n\n".join([machine(), *waits.section(waited), *sections(started), goals]))

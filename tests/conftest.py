@@ -1,27 +1,64 @@
 """Set-up of all tests: double precision, property tests without deadlines, and where the real measurements are."""
 
+import gc
 import os
 from pathlib import Path
 
 import hypothesis
 import jax
+import numpy as np
 import pytest
 
 # Most of the time of the tests is XLA's compiling, and each program runs a few times only: let it optimise less.
-# It reads this when it compiles for the first time.
+# It reads this when it compiles for the first time. Of flags that are given twice the last counts, so others may be set.
 _QUICK = (
     "--xla_cpu_use_fusion_emitters=false",
     "--xla_backend_optimization_level=0",
     "--xla_llvm_disable_expensive_passes=true",
 )
-os.environ.setdefault("XLA_FLAGS", " ".join(_QUICK))
+_given = [flag for flag in os.environ.get("XLA_FLAGS", "").split() if flag not in _QUICK]
+os.environ["XLA_FLAGS"] = " ".join([*_QUICK, *_given])
 jax.config.update("jax_enable_x64", True)
 
 # A first call compiles, so the time of one example says nothing.
 hypothesis.settings.register_profile("hybridsim", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("hybridsim")
 
+
+_states: dict[np.random.Generator, dict] = {}
+"""Of the generators of random numbers that test modules have, after these were imported."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    for module in {item.module for item in session.items if isinstance(item, pytest.Function)}:
+        generators = [value for value in vars(module).values() if isinstance(value, np.random.Generator)]
+        _states.update({generator: dict(generator.bit_generator.state) for generator in generators})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Each test draws the same random numbers, whichever tests ran before it in the same process."""
+    if isinstance(item, pytest.Function):
+        for value in vars(item.module).values():
+            if isinstance(value, np.random.Generator) and value in _states:
+                value.bit_generator.state = _states[value]
+
+
+MOST_MAPPINGS = 20_000
+"""Linux gives a process 65,530 mappings of memory, and every compiled program takes several: one process that runs
+thousands of tests would be ended by XLA when there are no more."""
+
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forget_compiled_programs():
+    """After a file of tests, if they are many."""
+    yield
+    mappings = Path("/proc/self/maps")
+    if mappings.exists() and len(mappings.read_bytes().splitlines()) > MOST_MAPPINGS:
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture(scope="session")

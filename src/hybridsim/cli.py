@@ -1,65 +1,23 @@
-"""The command `hybridsim`. Each subcommand is a function of `hybridsim.commands`; its arguments and help are those of the
-function.
+"""The command `hybridsim`: what it says where it fails, and with which exit code (see `commands/exit_codes.py`).
 
-Exit codes: 0 done; 2 wrong input, said in one sentence; 130 interrupted by Ctrl-C; 141 the reader of a pipe has gone; 1 a
-mistake of ours.
+Each subcommand is a function of `hybridsim.commands`. This file imports nothing that takes time, so that an interruption
+is answered from the start.
 """
 
+import gc
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from difflib import get_close_matches
-from functools import partial, wraps
-from typing import Annotated, Any, Literal
-
-import tyro
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from . import interrupt
-from .commands.bench import bench
-from .commands.compare import compare
-from .commands.demo import demo
-from .commands.experiment import experiment
-from .commands.fit import INTERRUPTED, fit
-from .commands.info import info
-from .commands.init import init
-from .commands.names import names
-from .commands.simulate import simulate
+from .commands.exit_codes import BROKEN_PIPE, INTERRUPTED, MISTAKE, WRONG_INPUT
+from .escape import for_people
 
-WRONG_INPUT, MISTAKE, BROKEN_PIPE = 2, 1, 141
 DEBUG = "HYBRIDSIM_DEBUG"
 """Set this environment variable to see where an error comes from."""
-
-INSTALL = {
-    "bash": "hybridsim completion bash > ~/.local/share/bash-completion/completions/hybridsim",
-    "zsh": "hybridsim completion zsh > ~/.zfunc/_hybridsim, and fpath+=~/.zfunc before compinit in ~/.zshrc",
-    "fish": "hybridsim completion fish > ~/.config/fish/completions/hybridsim.fish",
-}
-
-
-def completion(shell: Annotated[Literal["bash", "zsh", "fish"], tyro.conf.Positional]) -> None:
-    """Print a script by which a shell completes this command.
-
-    Args:
-        shell: The shell that reads the script.
-    """
-    _say(f"to install: {INSTALL[shell]}")
-    _parse(["--tyro-write-completion", shell, "-"])
-
-
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "init": init,
-    "fit": fit,
-    "compare": compare,
-    "simulate": simulate,
-    "info": info,
-    "names": names,
-    "bench": bench,
-    "demo": demo,
-    "experiment": experiment,
-    "completion": completion,
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,13 +53,14 @@ def _exit_code(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    from .commands.parse import parse
+
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _seldom_collecting_garbage():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _Warnings()
-            command = _parse(arguments)
-            if command.func not in (completion, _print_version):
-                _count_in_double_precision()
+            command = parse(arguments)
+            _count_in_double_precision()
             code = command() or 0
     except SystemExit as stop:  # of the parser, which has said why
         code = stop.code if isinstance(stop.code, int) else 0
@@ -109,54 +68,26 @@ def _run(arguments: list[str]) -> int:
     return code
 
 
-def _parse(arguments: list[str]) -> partial[int | None]:
-    """What the arguments ask for, to be called. Wrong options, and --help, end in SystemExit."""
-    config = (tyro.conf.FlagCreatePairsOff, tyro.conf.HelptextFromCommentsOff)
-    first = arguments[0] if arguments else "--help"
-    if first in COMMANDS:
-        return tyro.cli(_later(COMMANDS[first]), prog=f"hybridsim {first}", args=arguments[1:], config=config)
-    if first == "--version":
-        return partial(_print_version)
-    if not first.startswith("-"):
-        close = get_close_matches(first, COMMANDS, 1) or ["--help"]
-        raise ValueError(f"there is no command {first!r}; try hybridsim {close[0]}; all are {', '.join(COMMANDS)}")
-    return tyro.extras.subcommand_cli_from_dict(
-        {name: _later(command, brief=first in ("-h", "--help")) for name, command in COMMANDS.items()},
-        prog="hybridsim",
-        description="Calibrate simulated robots from logs. See also: hybridsim COMMAND --help, hybridsim --version",
-        args=arguments or ["--help"],
-        config=config,
-    )
+@contextmanager
+def _seldom_collecting_garbage() -> Iterator[None]:
+    """Look for unreachable cycles less often: imports and tracing make many objects that stay.
 
-
-def _later(command: Callable[..., int | None], brief: bool = False) -> Callable[..., partial[int | None]]:
-    """The same arguments, but only to be called with them: what is wrong then has nothing to do with parsing.
-
-    `brief`: explained by one line, for a list.
+    By default Python looks after every 700 new ones, which takes a seventh of the time of a short fit and frees nothing.
     """
-
-    @wraps(command)
-    def called_later(*args, **kwargs) -> partial[int | None]:
-        return partial(command, *args, **kwargs)
-
-    if brief:
-        called_later.__doc__ = (command.__doc__ or "").splitlines()[0]
-    return called_later
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _count_in_double_precision() -> None:
-    import jax
-
-    jax.config.update("jax_enable_x64", True)
-
-
-def _print_version() -> None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        sys.stdout.write(f"hybridsim {version('hybridsim')}\n")
-    except PackageNotFoundError:
-        sys.stdout.write("hybridsim, not installed\n")
+    """Give JAX's numbers 64 bits, without importing it for a command that does without."""
+    if "jax" in sys.modules:
+        sys.modules["jax"].config.update("jax_enable_x64", True)
+    else:
+        os.environ["JAX_ENABLE_X64"] = "1"
 
 
 def _sentence(error: OSError) -> str:
@@ -180,7 +111,7 @@ _UNITS = re.compile(r"(?:give )?units=\{'([^']+)': '([^']+)'\}")
 
 
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"hybridsim: {_UNITS.sub(_as_toml, sentence)}\n")
+    sys.stderr.write(f"hybridsim: {for_people(_UNITS.sub(_as_toml, sentence))}\n")
 
 
 def _as_toml(match: re.Match[str]) -> str:

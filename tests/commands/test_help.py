@@ -7,7 +7,8 @@ from math import ceil
 
 import pytest
 
-from hybridsim.cli import COMMANDS, main
+from hybridsim.cli import main
+from hybridsim.commands.parse import COMMANDS
 
 SCREEN, WIDTH = 24, 80
 
@@ -41,24 +42,56 @@ def test_help_of_every_command_fits_a_screen(name, capsys):
 
 PROGRAM = """
 import json, sys
-import hybridsim
-
-before = set(sys.modules)
 from hybridsim.cli import main
 
-codes = [main(arguments) for arguments in (["--help"], ["fit", "--help"], ["--version"], ["completion", "bash"])]
-print(json.dumps({"codes": codes, "new": sorted({name.split(".")[0] for name in set(sys.modules) - before})}))
+before = sorted(sys.modules)
+code = main(sys.argv[1:])
+print("\\n" + json.dumps({"code": code, "before": before, "after": sorted(sys.modules)}))
 """
-HEAVY = {"equinox", "jax", "lxml", "matplotlib", "mujoco", "numpy", "optax", "pandas", "scipy", "llvmlite", "yourdfpy"}
+HEAVY = {"equinox", "jax", "jaxtyping", "lxml", "matplotlib", "mujoco", "numpy", "optax", "pandas", "scipy", "llvmlite",
+         "trimesh", "yourdfpy"}  # fmt: skip
 
 
-def test_help_imports_nothing_heavy():
-    """Beyond what the package itself imports."""
-    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--help"], 0),
+        ([], 0),
+        (["--version"], 0),
+        (["fit", "--help"], 0),
+        (["completion", "bash"], 0),
+        (["simulat"], 2),
+        (["--dance"], 2),
+        (["info"], 2),
+        (["fit", "nowhere.toml"], 2),
+        (["init", "nowhere.urdf", "nowhere.csv"], 2),
+        (["compare", "nowhere", "elsewhere"], 2),
+    ],
+)
+def test_answers_without_numbers_import_nothing_heavy(arguments, code):
+    """Nor does the entry point import much before it can catch an interruption."""
+    run = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True)
     seen = json.loads(run.stdout.splitlines()[-1])
-    assert seen["codes"] == [0, 0, 0, 0]
-    assert "tyro" in seen["new"]
-    assert HEAVY & set(seen["new"]) == set()
+    assert seen["code"] == code
+    assert {"asyncio", "tyro", *HEAVY} & {name.split(".")[0] for name in seen["before"]} == set()
+    assert HEAVY & {name.split(".")[0] for name in seen["after"]} == set()
+
+
+def test_numbers_have_64_bits_whether_jax_is_imported_before_or_after():
+    """The command sets this for JAX, in an interpreter that has imported it as in one that has not."""
+    program = """
+import os, sys
+os.environ["JAX_ENABLE_X64"] = "0"
+if "before" in sys.argv:
+    import jax
+from hybridsim.cli import main
+assert main(["experiment", "swing", "--quick", "--out", "/dev/null/file"]) == 2
+import jax
+print(jax.numpy.zeros(1).dtype)
+"""
+    for arguments in (["before"], []):
+        run = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
+        assert run.stdout.strip() == "float64", run.stderr
 
 
 def test_version(capsys):

@@ -177,6 +177,7 @@ def test_the_check_of_a_rollout_tells_a_bad_start_from_a_divergence():
         rollout((STATE[0], bad), contact=None, check=True)()
 
 
+@pytest.mark.filterwarnings("ignore::hybridsim.simulate.spring_step.StepWarning")
 def test_contact_that_is_too_stiff_is_told_when_asked():
     stiff = hs.with_contacts(BALL, stiffness=1e308)
     with pytest.raises(hs.DivergedError, match=r"root.*smaller dt.*softer contact"):

@@ -12,20 +12,33 @@ import hybridsim as hs
 
 from .mechanisms import moving, quadruped
 
-SECONDS = 2.0
+TIMES_PLAIN = 12.0
+"""Time that tracing may take, beside that of a plain program of as many operations; about 4.5 is measured."""
 OPERATIONS = 4500
 
 MEASURE = """
 import time
 import jax
-from gradients.test_tracing import gradient_of_a_step, moving, quadruped
+from gradients.test_tracing import OPERATIONS, gradient_of_a_step, moving, quadruped
 
 jax.config.update("jax_enable_x64", True)
 arguments = moving(quadruped())
-jax.make_jaxpr(jax.grad(lambda x: x * x))(1.0)
-start = time.process_time()
-jax.make_jaxpr(gradient_of_a_step)(**arguments)
-print(time.process_time() - start)
+
+
+def plain(x):
+    for _ in range(OPERATIONS):
+        x = jax.lax.add(x, 1.0)
+    return x
+
+
+def seconds(function, *args, **names):
+    start = time.process_time()
+    jax.make_jaxpr(function)(*args, **names)
+    return time.process_time() - start
+
+
+seconds(jax.grad(lambda x: x * x), 1.0)
+print(seconds(gradient_of_a_step, **arguments), seconds(plain, 1.0))
 """
 
 
@@ -60,8 +73,9 @@ def test_gradient_of_a_step_of_a_quadruped_is_a_short_program():
     assert operations(traced.jaxpr) < OPERATIONS
 
 
-def test_gradient_of_a_step_of_a_quadruped_is_traced_in_under_two_seconds():
-    """In a new process, where nothing of it was traced before; processor time, so that a busy machine does not count."""
+def test_gradient_of_a_step_of_a_quadruped_is_traced_in_no_time():
+    """In a new process, where nothing of it was traced before; beside another program, so that the machine's speed does
+    not count, and in processor time, so that other processes do not."""
     tests = str(Path(__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([tests, *sys.path])}
     result = subprocess.run(
@@ -69,4 +83,5 @@ def test_gradient_of_a_step_of_a_quadruped_is_traced_in_under_two_seconds():
     )
     if result.returncode:
         pytest.fail(result.stderr)
-    assert float(result.stdout) < SECONDS
+    gradient, plain = map(float, result.stdout.split())
+    assert gradient < TIMES_PLAIN * plain

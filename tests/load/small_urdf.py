@@ -6,11 +6,10 @@ import numpy as np
 
 import hybridsim as hs
 
-rng = np.random.default_rng(0)
-
 
 def random_state(model: hs.Model):
     """Configuration with unit quaternions, velocity, and a force or acceleration."""
+    rng = np.random.default_rng(0)
     q = rng.uniform(-1, 1, model.nq)
     for name, kind in zip(model.joint_names, model.topology.kinds, strict=True):
         if kind.name == "free":

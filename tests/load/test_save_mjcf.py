@@ -21,6 +21,12 @@ from physics.evaluate import evaluate
 from .mjcf_changes import KINDS, Change, replaced
 from .test_mjcf import FILES, load_text, one_body
 
+# Which shapes touch is not what is saved here.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*not simulated. contact within a mechanism"),
+    pytest.mark.filterwarnings("ignore:shapes that will pass through each other"),
+]
+
 WHOLE = ["balls", "hand", "hopper", "include_main", "missing_mesh", "quadruped", "servos", "totals"]
 """Files of which MJCF can hold every number; in the others are copies, or parts of the physics are switched off."""
 

@@ -1,7 +1,5 @@
 """Files from strangers: nothing is expanded, fetched or guessed."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,12 +27,11 @@ class TestParse:
         assert line_of(tree.getroot().find("link")) == "line 3"
 
     @pytest.mark.parametrize("use", ["<robot>&a11;</robot>", '<robot name="&a11;"/>', "<robot/>"])
-    def test_entity_bombs_are_refused_at_once(self, tmp_path, use):
+    def test_entity_bombs_are_refused(self, tmp_path, use):
+        """Expanded, they would be more than any memory holds."""
         path = written(tmp_path, f"<!DOCTYPE robot [{LAUGHS}]>{use}")
-        start = time.perf_counter()
         with pytest.raises(ModelError, match=r"entit.*write"):
             parse_xml(path)
-        assert time.perf_counter() - start < 1
 
     @pytest.mark.parametrize("declaration", ['<!ENTITY x SYSTEM "{}">', '<!ENTITY % x SYSTEM "{}"> %x;'])
     def test_other_files_are_not_read(self, tmp_path, declaration):

@@ -1,6 +1,7 @@
 """Compiled code on disk: found by the next process, never wrong, never in the way."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ import pytest
 from hybridsim import native
 from hybridsim.native import cache
 from hybridsim.native.fingerprint import UnknownPartError, fingerprint
+from hybridsim.native.private_folder import PrivateFolder
 
 PROGRAM = """
 import sys, jax, numpy as np
@@ -49,6 +51,7 @@ DAMAGES = {
     "empty": lambda content: b"",
     "changed": lambda content: content[:-1] + bytes([content[-1] ^ 1]),
     "of another version": lambda content: b"hybridsim cache 1\n" + content[18:],
+    "shorter than its head": lambda content: content[:30],
     "noise": lambda content: bytes(range(256)) * 3,
 }
 
@@ -123,58 +126,91 @@ def test_a_full_disk_is_no_error_and_leaves_nothing_behind(fails, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cache.os, fails, full)
-    cache.write("c" * 64, b"code")
-    monkeypatch.undo()
+    cache.write("b" * 64, b"code")
+    with monkeypatch.context() as failing:
+        failing.setattr(cache.os, fails, full)
+        cache.write("c" * 64, b"code")
     assert cache.read("c" * 64) is None
-    assert not any(cache.cache_folder().glob(".new-*"))
+    assert [file.name for file in cache.cache_folder().iterdir()] == ["b" * 64]
 
 
 def test_a_folder_that_vanishes_is_made_again(tmp_path, monkeypatch):
     monkeypatch.setenv("HYBRIDSIM_CACHE", str(tmp_path / "folder"))
     cache.write("d" * 64, b"code")
-    (tmp_path / "folder" / ("d" * 64)).unlink()
-    (tmp_path / "folder").rmdir()
+    shutil.rmtree(tmp_path / "folder")
     assert cache.read("d" * 64) is None
     cache.write("d" * 64, b"code")
     assert cache.read("d" * 64) == b"code"
 
 
 WRITER = """
-import runpy, sys
-cache = runpy.run_path(sys.argv[1])
-data = sys.argv[2].encode() * 50_000
+import sys
+from hybridsim.native import cache
+data = sys.argv[1].encode() * 50_000
 for _ in range(150):
-    cache["write"]("e" * 64, data)
-    found = cache["read"]("e" * 64)
+    cache.write("e" * 64, data)
+    found = cache.read("e" * 64)
     assert found is not None and len(found) == 50_000 and len(set(found)) == 1, "torn"
 """
 
 
-def test_processes_that_write_at_once_never_see_a_part(tmp_path):
-    environment = {**os.environ, "HYBRIDSIM_CACHE": str(tmp_path)}
-    command = [sys.executable, "-c", WRITER, cache.__file__]
-    processes = [
-        subprocess.Popen([*command, letter], env=environment, stderr=subprocess.PIPE, text=True) for letter in "abcd"
-    ]
+def test_processes_that_write_at_once_never_see_a_part():
+    """Nor do they disagree about the secret, which none of them finds."""
+    command = [sys.executable, "-c", WRITER]
+    processes = [subprocess.Popen([*command, letter], stderr=subprocess.PIPE, text=True) for letter in "abcd"]
     for process in processes:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
-    assert [file.name for file in tmp_path.iterdir()] == ["e" * 64]
+    assert [file.name for file in cache.cache_folder().iterdir()] == ["e" * 64]
+
+
+def make_files(folder: Path, files: dict[str, tuple[float, int]]) -> None:
+    """Files of these ages [s] and sizes."""
+    now = time.time()
+    for name, (age, size) in files.items():
+        (folder / name).write_bytes(bytes(size))
+        os.utime(folder / name, (now - age, now - age))
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
 
 
 def test_what_was_not_used_for_long_is_removed(tmp_path):
-    now = time.time()
-    for age, name in enumerate("abcd"):
-        (tmp_path / name).write_bytes(bytes(100))
-        os.utime(tmp_path / name, (now - age, now - age))
-    for name, age in ((".new-old", 2 * 86400), (".new-recent", 60)):
-        (tmp_path / name).write_bytes(b"")
-        os.utime(tmp_path / name, (now - age, now - age))
-    cache.clean(tmp_path, 400)
-    assert sorted(file.name for file in tmp_path.iterdir()) == [".new-recent", "a", "b", "c", "d"]
-    cache.clean(tmp_path, 300)
-    assert sorted(file.name for file in tmp_path.iterdir() if file.stat().st_size) == ["a"]
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o700)
+    code = {letter * 64: (age, 100) for age, letter in enumerate("abcd")}
+    make_files(folder, {**code, ".new-old": (2 * 86400, 0), ".new-recent": (60, 0)})
+    with PrivateFolder(folder) as opened:
+        cache.clean(opened, 400)
+        assert names_in(folder) == {*code, ".new-recent"}
+        cache.clean(opened, 300)
+    assert names_in(folder) == {"a" * 64, ".new-recent"}
+
+
+def test_files_of_the_user_are_neither_counted_nor_removed(tmp_path, monkeypatch):
+    """In the folder that the user names, and in the cache's own too."""
+    monkeypatch.setenv("HYBRIDSIM_CACHE", str(tmp_path))
+    monkeypatch.setattr(cache, "LIMIT", 100_000)
+    cache.write("a" * 64, b"code")
+    own = {"thesis.txt": (1e6, 10), "video.mp4": (1e6, 200_000), "B" * 64: (1e6, 10), "b" * 63: (1e6, 10)}
+    own["c" * 64 + ".bak"] = (1e6, 10)
+    for folder in (tmp_path, cache.cache_folder()):
+        make_files(folder, own)
+    (cache.cache_folder() / ("d" * 64)).mkdir()
+    (cache.cache_folder() / ("e" * 64)).symlink_to(tmp_path / "thesis.txt")
+    assert native.jit(lambda x: x + 1)(np.ones(())) == 2.0
+    assert names_in(tmp_path) >= {*own}
+    assert names_in(cache.cache_folder()) >= {*own, "a" * 64, "d" * 64, "e" * 64}
+
+
+@pytest.mark.parametrize("word", ["off", "OFF", "0", "none", "no", "False"])
+def test_the_cache_can_be_turned_off(word, tmp_path, monkeypatch):
+    monkeypatch.setenv("HYBRIDSIM_CACHE", word)
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert not kernel_of(lambda x: x + 1, np.ones(())).compiled.from_disk
+    assert names_in(tmp_path) == set()
 
 
 def test_reading_is_use():

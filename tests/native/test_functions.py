@@ -9,7 +9,7 @@ from mpmath import mpf
 from hybridsim.native.functions import FUNCTIONS
 
 from .derive_coefficients import derive
-from .function_cases import CASES, closest_to_quarters, errors
+from .function_cases import CASES, SPECIAL_PAIRS, closest_to_quarters, errors
 from .kernels import count_values, evaluate
 
 ODD = ["sin", "tan", "tanh", "sinh", "asin", "atan", "asinh", "atanh", "cbrt", "erf", "erf_inv"]
@@ -178,19 +178,24 @@ PAIRS = [
 PAIRS += [1074.0, 2.0**53 - 1, 2.0**53, 2.0**53 + 2, 2.0**60, 1e300, 1e308, LARGEST, inf, nan]
 
 
-@pytest.mark.parametrize(("name", "oracle"), [("pow", np.power), ("atan2", np.arctan2)])
-def test_limits_of_two_arguments(name, oracle):
-    """All pairs of special numbers, as the C library has them."""
+@pytest.mark.parametrize("name", SPECIAL_PAIRS)
+def test_limits_of_two_arguments(name):
+    """All pairs of special numbers. NumPy is no oracle: on some processors its power is wrong in the last digits."""
     values = np.array([*PAIRS, *(-x for x in PAIRS)])
     x, y = (v.ravel() for v in np.meshgrid(values, values))
-    with np.errstate(all="ignore"):
-        expected = oracle(x, y)
     found = evaluate(name, x, y)
-    np.testing.assert_allclose(found, expected, rtol=4e-16, atol=TINY)
-    sure = ~np.isnan(expected)
-    np.testing.assert_array_equal(np.signbit(found[sure]), np.signbit(expected[sure]))
-    exact = sure & ((expected == 0) | (np.abs(expected) == 1) | np.isinf(expected))
-    np.testing.assert_array_equal(found[exact], expected[exact])
+    tabled = [SPECIAL_PAIRS[name](a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    is_tabled = np.array([value is not None for value in tabled])
+    expected = np.array(tabled, float)[is_tabled]
+    np.testing.assert_array_equal(found[is_tabled], expected)
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found[is_tabled][numbers]), np.signbit(expected[numbers]))
+    x, y, found = x[~is_tabled], y[~is_tabled], found[~is_tabled]
+    error = errors(found, CASES[name], (x, y))
+    worst = int(np.argmax(error))
+    assert error[worst] < CASES[name].bound, f"{error[worst]} ulp at {x[worst], y[worst]}"
+    is_negative = (x < 0) & (y % 2 == 1) if name == "pow" else x < 0
+    np.testing.assert_array_equal(np.signbit(found), is_negative)
 
 
 def test_sine_and_cosine_share_the_reduction_of_their_argument():

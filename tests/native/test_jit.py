@@ -315,3 +315,13 @@ def test_the_documentation_lists_what_is_exported(repository):
         if arguments:
             shown = [part.split("=")[0].strip() for part in arguments.split(",") if part.strip() != "*"]
             assert shown == list(inspect.signature(getattr(native, name)).parameters)
+
+
+@pytest.mark.parametrize("transform", [native.jit, native.batch, native.value_and_grad])
+def test_jax_traces_a_function_once(transform, monkeypatch):
+    """Neither to name the code on disk, nor to make it, is the jaxpr traced anew; a gradient is a second function."""
+    calls, make_jaxpr = [], jax.make_jaxpr
+    monkeypatch.setattr(jax, "make_jaxpr", lambda f: calls.append(f) or make_jaxpr(f))
+    f = transform(lambda x: jnp.sum(jnp.sin(x) * jnp.array([1.0, 2.0, 3.0])))
+    f(np.ones((2, 3)))
+    assert len(calls) == (2 if transform is native.value_and_grad else 1)

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -66,6 +67,21 @@ def test_matrix_is_symmetric_positive_definite_and_gives_the_kinetic_energy():
     velocities = v + np.cross(w, points)
     twist = np.concatenate([w, v])
     np.testing.assert_allclose(twist @ matrix @ twist, masses @ np.sum(velocities**2, axis=1), rtol=1e-13)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit, hs.native.jit], ids=["plain", "jit", "native"])
+def test_inertia_is_symmetric_to_the_last_bit(transform):
+    """However its products are rounded or fused."""
+    mass, com, inertia = (np.array(x) for x in zip(*(numbers(*cloud()) for _ in range(50)), strict=True))
+    turn = Rotation.random(50, rng=RNG).as_matrix()
+
+    def matrices(mass, com, inertia, turn):
+        body = Inertia.about_centre(mass, com, inertia)
+        moved = body.seen_from(Transform(turn, com))
+        return body.matrix(), moved.matrix(), (body + moved).matrix()
+
+    for found in transform(matrices)(mass, com, inertia, turn):
+        np.testing.assert_array_equal(found, np.swapaxes(found, -1, -2))
 
 
 def test_six_numbers_and_tensor_are_inverse():

@@ -1,5 +1,6 @@
 """Whose the numbers of a variable are: joints, links, pairs of shapes, actuators, by name."""
 
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
@@ -8,6 +9,9 @@ import numpy as np
 from ..contact import pairs_of_points
 from ..model import VARIABLES, Axis, Model
 
+_COMMA = re.compile(r"(?<!\[),|,(?!\])")
+"""In [,] it is part of a name."""
+_SPECIAL = re.compile(r"[*?\[,]|^\s|\s$")
 _JOINTS = ("coordinate", "freedom", "joint")
 
 
@@ -43,9 +47,19 @@ def _joints(model: Model, axis: Axis) -> dict[str, np.ndarray]:
 
 
 def matching(names: Iterable[str], patterns: str) -> list[str]:
-    """Names that are, or match, one of the patterns; in their own order."""
-    wanted = [pattern.strip() for pattern in patterns.split(",")]
+    """Names that are, or match, one of the patterns, which commas separate; in their own order."""
+    wanted = separate(patterns)
     return [name for name in names if any(name == pattern or fnmatchcase(name, pattern) for pattern in wanted)]
+
+
+def separate(patterns: str) -> list[str]:
+    """The patterns that commas separate."""
+    return [pattern.strip() for pattern in _COMMA.split(patterns)]
+
+
+def exactly(names: Iterable[str]) -> str:
+    """Patterns that match these names and no others, whatever characters they have."""
+    return ",".join(_SPECIAL.sub(r"[\g<0>]", name) for name in names)
 
 
 def related(model: Model, entity: str, of: Axis, axis: Axis) -> list[str] | None:

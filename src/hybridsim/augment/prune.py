@@ -8,6 +8,7 @@ import numpy as np
 from ..model import Model
 from .acting import Site, sites_of, with_sites
 from .blueprint import Augment, Blueprint
+from .entities import exactly, separate
 from .inputs import Input
 from .networks import Architecture, InputLayer, OutputLayer, layers_of
 from .wiring import Given, Plan, Wire
@@ -36,7 +37,7 @@ def blueprint_of(model: Model) -> Blueprint:
     """What the model's networks are, as they are now: of a pruned model the smaller blueprint."""
     merged: list[Augment] = []
     for plan in (site.plan for site in sites_of(model)):
-        last, own = (merged or [None])[-1], _with_entities(plan.augment, ",".join(plan.entities))
+        last, own = (merged or [None])[-1], _with_entities(plan.augment, exactly(plan.entities))
         if last is not None and _are_one(last, own):
             merged[-1] = _with_entities(last, f"{last.entities},{own.entities}")
         else:
@@ -47,7 +48,7 @@ def blueprint_of(model: Model) -> Blueprint:
 def _are_one(one: Augment, other: Augment) -> bool:
     """Whether two augmentations say the same of different entities, to each of which belongs a network."""
     alike = one.apply == "each" and _with_entities(one, other.entities) == other
-    return alike and other.entities not in one.entities.split(",")
+    return alike and other.entities not in separate(one.entities)
 
 
 def _with_entities(augment: Augment, entities: str) -> Augment:

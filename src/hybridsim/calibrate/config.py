@@ -1,7 +1,9 @@
 """What a run is to do: fit.toml, read and checked."""
 
 import os
+import re
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,7 +13,8 @@ import numpy as np
 
 from ..data import DataError
 from ..identify import Free
-from ..model.checks import AT_LEAST_ONE, FRACTION, NOT_NEGATIVE, POSITIVE
+from ..model.checks import AT_LEAST_ONE, FRACTION, NOT_NEGATIVE, POSITIVE, Range
+from ..reading import check_file
 from .menu import EFFECTS
 
 Number = (int, float)
@@ -42,14 +45,20 @@ _FREE = {
     "path": str, "lower": Number, "upper": Number, "prior": list, "start": Number, "scale": str, "tied": bool,
     "per_run": bool,
 }  # fmt: skip
+
+
+def _up_to(most: int) -> Range:
+    return Range(f"a whole number from 1 to {most}", lambda x: (x >= 1) & (x <= most))
+
+
 _RANGES = {
     ("fit", "window"): POSITIVE,
     ("fit", "dt"): POSITIVE,
-    ("fit", "substeps"): AT_LEAST_ONE,
+    ("fit", "substeps"): _up_to(1000),  # beyond that a step is shorter than any mechanism needs
     ("fit", "friction_speed"): POSITIVE,
-    ("fit", "iterations"): AT_LEAST_ONE,
+    ("fit", "iterations"): _up_to(100_000),  # fits converge within hundreds
     ("discover", "least"): FRACTION,
-    ("discover", "longest_delay"): NOT_NEGATIVE,
+    ("discover", "longest_delay"): Range("a time from 0 to 10 s", lambda x: (x >= 0) & (x <= 10)),
     ("network", "weight_spread"): POSITIVE,
 }
 _CHOICES = {
@@ -57,6 +66,19 @@ _CHOICES = {
     ("logs", "controls"): ("command", "force"),
     ("fit", "integrator"): ("auto", "rk4", "euler", "implicit"),
 }
+
+
+_LONGEST_SHOWN = 100
+"""Characters of a wrong value in a message."""
+LARGEST_CONFIG = 2**20
+"""Of fit.toml [bytes]: one with ten thousand logs is smaller."""
+MOST_LOGS = 10_000
+"""Each is read whole before anything is fitted."""
+DEEPEST_KEY = 16
+"""Parts of a dotted key: the time in which Python reads one grows with their square."""
+_DEEP_KEY = re.compile(rf"(?<![\w\"'-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{DEEPEST_KEY}}}")
+MOST_WEIGHTS = 10_000
+"""Of one network, between hidden layers. Each is a column in the matrix of a least-squares fit; discovery uses 20 to 100."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +118,9 @@ class Config:
 def read_config(path: Path) -> Config:
     """A fit.toml; what is wrong in it is an error that says where."""
     path = Path(path)
-    if not path.is_file():
+    if not path.exists():
         raise DataError(f"there is no file {path}; `hybridsim init MODEL LOGS` writes one")
+    check_file(path, LARGEST_CONFIG, DataError)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as problem:
@@ -107,10 +130,16 @@ def read_config(path: Path) -> Config:
 
 def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
     """The same from its text; paths in it are taken from the folder."""
+    if _DEEP_KEY.search(text):
+        raise DataError(f"{name} has a key of more than {DEEPEST_KEY} parts; fit.toml has keys such as fit.window")
     try:
         given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+    except ValueError as problem:
         raise DataError(f"{name} is not valid TOML: {problem}") from problem
+    except RecursionError:
+        raise DataError(
+            f"{name} has lists or tables inside each other without end; fit.toml needs two levels"
+        ) from None
     _check(name, given)
     model, logs, fit = given["model"], given["logs"], given.get("fit", {})
     discover, network = given.get("discover", {}), given.get("network", {})
@@ -122,7 +151,7 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
     if both:
         raise DataError(f"{name}: {both[0]} is in logs.training and in logs.held_out; a run can only be one of them")
     for what, paths in (("training", training), ("held_out", held_out)):
-        if twice := [p for p in paths if paths.count(p) > 1]:
+        if twice := [p for p, count in Counter(paths).items() if count > 1]:
             raise DataError(f"{name}: {twice[0]} is twice in logs.{what}; a run counts once")
     free = tuple(_free(name, entry) for entry in fit.get("free", []))
     if not free:
@@ -140,6 +169,12 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
     for width in hidden:
         _kind(f"{name}: an entry of network.hidden", width, int)
         AT_LEAST_ONE.check(f"{name}: an entry of network.hidden", width, DataError)
+    weights = sum(a * b for a, b in zip([1, *hidden], [*hidden, 1], strict=True))
+    if weights > MOST_WEIGHTS:
+        raise DataError(
+            f"{name}: network.hidden is {_shown(hidden)}, {weights} weights or more for each joint; a network may have "
+            f"{MOST_WEIGHTS}, so give smaller numbers, such as [6] or [16, 16]"
+        )
     start = given.get("validate", {}).get("start", 0.1)
     if isinstance(start, str) and start != "measured":
         raise DataError(f'{name}: validate.start is {start!r}; it must be a time in seconds, or "measured"')
@@ -181,7 +216,7 @@ def _check(name: str, given: dict[str, Any]) -> None:
             _kind(f"{name}: {section}.{key}", value, _KEYS[section][key])
             if (section, key) in _CHOICES and value not in _CHOICES[section, key]:
                 allowed = " or ".join(map(repr, _CHOICES[section, key]))
-                raise DataError(f"{name}: {section}.{key} is {value!r}; it must be {allowed}")
+                raise DataError(f"{name}: {section}.{key} is {_shown(value)}; it must be {allowed}")
             if (section, key) in _RANGES:
                 _RANGES[section, key].check(f"{name}: {section}.{key}", value, DataError)
     for section, key in (("model", "file"), ("logs", "training")):
@@ -191,17 +226,19 @@ def _check(name: str, given: dict[str, Any]) -> None:
 
 def _known(name: str, what: str, key: str, known: Any) -> None:
     if key not in known:
-        close = get_close_matches(key, known, 1, 0.5)
+        close = get_close_matches(key[:100], known, 1, 0.5)
         hint = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"
-        raise DataError(f"{name}: there is no {what} called {key!r}; {hint}")
+        raise DataError(f"{name}: there is no {what} called {_shown(key)}; {hint}")
 
 
 def _kind(what: str, value: Any, kind: Any) -> None:
+    if isinstance(value, int) and abs(value) >= 2**63:
+        raise DataError(f"{what} is a number of {value.bit_length()} bits; TOML has whole numbers of 64 bits")
     wrong_bool = isinstance(value, bool) and kind is not bool
     if wrong_bool or not isinstance(value, kind):
         words = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
         wanted = words.get(kind, "a number" if kind is Number else "a number or a text")
-        raise DataError(f"{what} is {value!r}; it must be {wanted}")
+        raise DataError(f"{what} is {_shown(value)}; it must be {wanted}")
     if isinstance(value, float) and not np.isfinite(value):
         raise DataError(f"{what} is {value}; it must be finite")
 
@@ -210,7 +247,9 @@ def _free(name: str, entry: Any) -> Free:
     if isinstance(entry, str):
         return Free(entry)
     if not isinstance(entry, dict) or "path" not in entry:
-        raise DataError(f'{name}: fit.free has {entry!r}; give a path in quotes, or {{ path = "link/arm/mass", ... }}')
+        raise DataError(
+            f'{name}: fit.free has {_shown(entry)}; give a path in quotes, or {{ path = "link/arm/mass", ... }}'
+        )
     for key, value in entry.items():
         _known(name, "key of a free number", key, _FREE)
         _kind(f"{name}: {key} of {entry['path']}", value, _FREE[key])
@@ -247,6 +286,12 @@ def _column(name: str, key: str, value: Any) -> str | float | None:
     return None if value == "none" else value if isinstance(value, str) else float(value)
 
 
+def _shown(value: Any) -> str:
+    """What was found, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
 def _path(given: str, folder: Path) -> Path:
     path = Path(given).expanduser()
     # "out/x/../run.csv" in a message would puzzle.
@@ -254,6 +299,8 @@ def _path(given: str, folder: Path) -> Path:
 
 
 def _paths(name: str, what: str, given: list[Any], folder: Path) -> tuple[Path, ...]:
+    if len(given) > MOST_LOGS:
+        raise DataError(f"{name}: {what} names {len(given)} files; at most {MOST_LOGS} are read, so leave some out")
     for entry in given:
         _kind(f"{name}: an entry of {what}", entry, str)
     return tuple(_path(entry, folder) for entry in given)

@@ -1,14 +1,17 @@
 """Learned joint forces as C code: the program that `hybridsim.native` makes, behind a function with plain arguments."""
 
-import json
 from collections.abc import Callable
+from string import Template
 
 import numpy as np
 
-_HEADER = """\
+from ..escape import in_c
+
+_HEADER = Template("""\
 /* Joint forces that were learned from measured motion, to be added to those of the plain model. Written by HybridSim.
 
-   Arrays have one number for each of these joints, in this order:
+   Arrays have one number for each of these joints, in this order (other characters than letters, digits, "_", "." and "-"
+   are octal, as in C strings):
 $order */
 
 #ifndef AUGMENTATION_H
@@ -35,16 +38,17 @@ void augmentation(const double *q, const double *qd, const double *command, doub
 #endif
 
 #endif
-"""
+""")
 
-_SOURCE = """\
+_SOURCE = Template("""\
 /* Written by HybridSim; augmentation.h says what it is. Compile: cc -std=c99 -O2 -ffp-contract=off -c augmentation.c
    An option for your processor, such as -march=native, makes each fma one instruction: several times faster. */
 
 #include "augmentation.h"
 
-/* Not every input need be used, nor every small function. */
+/* Not every input need be used, nor every small function; and a name may be long. */
 #if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
@@ -58,7 +62,7 @@ void augmentation(const double *q, const double *qd, const double *command, doub
   double workspace[(AUGMENTATION_KERNEL_WORKSPACE + 7) / 8];
   augmentation_kernel(in, out, workspace);
 }
-"""
+""")
 
 
 def c_files(function: Callable, joints: tuple[str, ...], delay: float) -> tuple[str, str]:
@@ -68,8 +72,8 @@ def c_files(function: Callable, joints: tuple[str, ...], delay: float) -> tuple[
     zeros = np.zeros(len(joints))
     kernel = jit(function).lower(zeros, zeros, zeros).c_source("augmentation_kernel")
     kernel = kernel.replace("\nvoid augmentation_kernel(", "\nstatic void augmentation_kernel(")
-    # A name must not end the comment that it stands in.
-    order = "\n".join(f"     {i}  {joint.replace('*/', '* /')}" for i, joint in enumerate(joints))
-    header = _HEADER.replace("$order", order).replace("$count", str(len(joints))).replace("$delay", repr(float(delay)))
-    source = _SOURCE.replace("$names", ", ".join(map(json.dumps, joints))).replace("$kernel", kernel)
+    names = [in_c(joint) for joint in joints]
+    order = "\n".join(f"     {i}  {name}" for i, name in enumerate(names))
+    header = _HEADER.substitute(order=order, count=len(joints), delay=repr(float(delay)))
+    source = _SOURCE.substitute(kernel=kernel, names=", ".join(f'"{name}"' for name in names))
     return source, header

@@ -29,7 +29,8 @@ def error_growth(model: Model, logs: Sequence[Trajectory], seconds: float) -> Fl
     from ..native import batch
 
     accelerations = batch(
-        lambda state: forward_dynamics(model, state[: model.nv], state[model.nv :], jnp.zeros(model.nv))
+        lambda state: forward_dynamics(model, state[: model.nv], state[model.nv :], jnp.zeros(model.nv)),
+        key=("accelerations without forces", model),
     )
     found, dt = [], max(_FINEST, float(np.median([log.dt for log in logs])))
     steps = round(seconds / dt)

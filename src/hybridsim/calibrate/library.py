@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..augment import Augment, Blueprint, Custom
+from ..augment.entities import exactly
 from ..contact import Contact
 from ..data.log import Trajectory, with_velocities
 from ..model import Model
@@ -97,7 +98,7 @@ def with_library(model: Model, logs: Sequence[Trajectory], contact: Contact | No
     count = own + 2 * (n - 1)
     inputs = ("joint.position", "joint.velocity", *(("joint.command",) if driven else ()))
     terms = Terms(np.zeros((n, count)), scales, driven)
-    augment = Augment("joint.passive_force", inputs, Custom(terms, name="library"), ", ".join(joints), "together")
+    augment = Augment("joint.passive_force", inputs, Custom(terms, name="library"), exactly(joints), "together")
     places: dict[tuple[str, str], tuple[int, ...]] = {}
     for i, joint in enumerate(joints):
         first = i * count

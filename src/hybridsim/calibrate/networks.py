@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from .. import native
-from ..augment import MLP, Augment, Blueprint, Bounded, Conservative, normalised
+from ..augment import MLP, Augment, Blueprint, Bounded, Conservative, Input, normalised
+from ..augment.entities import exactly
 from ..contact import Contact
 from ..data.log import Trajectory, with_velocities
 from ..model import Model
@@ -51,15 +52,15 @@ def network_for(
         inputs = dict.fromkeys(name for e in chosen if e.where == joint for name in _FRICTION_INPUTS.get(e.effect, ()))
         frictions.setdefault(tuple(inputs), []).append(joint)
     for inputs, joints in frictions.items():
-        augments.append(Augment("joint.friction", inputs, Bounded(network, _RANGE), ", ".join(joints), mode="scale"))
+        augments.append(Augment("joint.friction", inputs, Bounded(network, _RANGE), exactly(joints), mode="scale"))
     placed = [e.where for e in chosen if e.effect == POSITION]
     if placed:
-        augments.append(Augment("joint.passive_force", "joint.position", Conservative(network), ", ".join(placed)))
+        augments.append(Augment("joint.passive_force", "joint.position", Conservative(network), exactly(placed)))
     for joint in (e.where for e in chosen if e.effect == COUPLING):
         others = [j for j in model.joint_names if j != joint and model.v_of(j).stop - model.v_of(j).start == 1]
-        inputs = [f"joint.{what}[{j}]" for j in others for what in ("position", "velocity")]
+        inputs = [Input(f"joint.{what}", exactly([j])) for j in others for what in ("position", "velocity")]
         limit = 3 * float(_force_size(logs))
-        augments.append(Augment("joint.passive_force", inputs, Bounded(network, limit), joint))
+        augments.append(Augment("joint.passive_force", inputs, Bounded(network, limit), exactly([joint])))
     if not augments:
         return None
     if described is not None:

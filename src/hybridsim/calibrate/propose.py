@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..data import DataError
 from ..data.log import DataWarning, Trajectory, column_choices, read_log, with_velocities
+from ..escape import in_toml, on_one_line
 from ..load import load
 from ..model import Model
 from .delay import guess_delay
@@ -114,7 +116,7 @@ def _split(logs: list[Path]) -> tuple[list[Path], list[Path]]:
 
 def _model(file: Path, base: str, near: Path) -> str:
     word = "fixed to the world" if base == "fixed" else "floating"
-    return f"[model]\nfile = {_quoted(_relative(file, near))}\nbase = {_quoted(base)}  # the root link is {word}"
+    return f"[model]\nfile = {in_toml(_relative(file, near))}\nbase = {in_toml(base)}  # the root link is {word}"
 
 
 def _logs(training: list[Path], held_out: list[Path], near: Path, single: bool) -> str:
@@ -135,13 +137,16 @@ def _column_table(columns, options, missing, names, read: list[Trajectory], susp
         if units.get(key) and "SI" not in units[key]:
             said.insert(0, f"in {units[key]}")
         if key in columns:
-            lines.append(f"{_quoted(key)} = {_quoted(columns[key])}" + (f"  # {'; '.join(said)}" if said else ""))
+            lines.append(
+                f"{in_toml(key)} = {in_toml(columns[key])}" + (f"  # {on_one_line('; '.join(said))}" if said else "")
+            )
         elif key in missing:
-            lines.append(f'{_quoted(key)} = "?"  # PUT ONE HERE: {", ".join(names)}; or "none" if it was not measured')
+            known = on_one_line(", ".join(names))
+            lines.append(f'{in_toml(key)} = "?"  # PUT ONE HERE: {known}; or "none" if it was not measured')
     head = '[logs.units]  # where the log does not say it: time = "ms", position = "deg", velocity = "rpm"'
     lines.append(f"\n{head}" if suspected else f"# {head}")
     reasons = {True: "a joint turns round many times", False: "its numbers are too large for rad"}
-    lines += [f"{quantity} = {_quoted(unit)}  # {reasons['rad' in unit]}" for quantity, unit in suspected.items()]
+    lines += [f"{quantity} = {in_toml(unit)}  # {reasons['rad' in unit]}" for quantity, unit in suspected.items()]
     return "\n".join(lines)
 
 
@@ -157,12 +162,13 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
     for link, mass in masses.items():
         if link == heaviest and _only_ratios(model, read):
             lines.append(
-                f"  # link/{link}/mass stays {mass:.5g} kg: where no force is known, motion tells ratios of masses only"
+                f"  # {on_one_line(f'link/{link}/mass')} stays {mass:.5g} kg: where no force is known, motion tells only "
+                "ratios of masses"
             )
         elif mass > 0:
             lower, upper = mass / _LARGEST, mass * _LARGEST
             lines.append(
-                f"  {{ path = {_quoted(f'link/{link}/mass')}, lower = {lower:.4g}, upper = {upper:.4g} }},"
+                f"  {{ path = {in_toml(f'link/{escape(link)}/mass')}, lower = {lower:.4g}, upper = {upper:.4g} }},"
                 f"  # {mass:.5g} kg in the file"
             )
     for name, kind, v, mimic in zip(
@@ -170,7 +176,9 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
     ):
         if kind.nv == 1 and mimic < 0:
             damping = float(np.asarray(model.joints.damping)[v][0])
-            lines.append(f"  {{ path = {_quoted(f'joint/{name}/damping')}, lower = 0 }},  # {damping:.5g} in the file")
+            lines.append(
+                f"  {{ path = {in_toml(f'joint/{escape(name)}/damping')}, lower = 0 }},  # {damping:.5g} in the file"
+            )
     if model.contacts.pairs:
         lines.append('  { path = "contact/*/friction", lower = 0, upper = 2, tied = true },')
     return "\n".join([*lines, "]"])
@@ -205,7 +213,7 @@ def _window(model: Model, read: list[Trajectory]) -> str:
 
 def _discover(model: Model, read: list[Trajectory]) -> str:
     lines = ["[discover]", "effects = [  # what the model may lack; take out what it cannot be"]
-    lines += [f"  {_quoted(key)},".ljust(26) + f"# {title}" for key, title in EFFECTS.items()]
+    lines += [f"  {in_toml(key)},".ljust(26) + f"# {title}" for key, title in EFFECTS.items()]
     lines.append("]")
     delay = guess_delay(model, read)
     if delay is not None:
@@ -224,11 +232,6 @@ hidden = [6]
 start = 0.1  # of each window so many seconds may be used to find its start; or "measured\""""
 
 
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
 def _relative(path: Path, near: Path) -> str:
     path, near = Path(path).expanduser().resolve(), near.resolve()
     inside = os.path.relpath(path, near)
@@ -236,4 +239,4 @@ def _relative(path: Path, near: Path) -> str:
 
 
 def _list(paths: list[Path], near: Path) -> str:
-    return "[" + ", ".join(_quoted(_relative(path, near)) for path in paths) + "]"
+    return "[" + ", ".join(in_toml(_relative(path, near)) for path in paths) + "]"

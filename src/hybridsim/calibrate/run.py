@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .. import interrupt
+from ..escape import for_people
 from .config import Config
 from .files import write_files
 from .job import PARTS, work_through
@@ -50,7 +51,7 @@ def _shown(progress: bool) -> Iterator[Callable[[str], None]]:
     shares = _SHARES | {_WRITING: _LAST}
     columns = (
         SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
     )  # fmt: skip
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -59,12 +60,13 @@ def _shown(progress: bool) -> Iterator[Callable[[str], None]]:
 
         def say(words: str) -> None:
             nonlocal done, part
+            words = for_people(words)  # joints in it may be called anything
             if words in shares:
                 done, part = done + shares.get(part, 0.0), words
                 bar.update(task, completed=done, description=words)
             else:
                 bar.update(task, description=f"{part}: {words}")
                 if words.startswith("found"):
-                    bar.console.print(f"  {words}", highlight=False)
+                    bar.console.print(f"  {words}", markup=False, emoji=False, highlight=False)
 
         yield say

@@ -13,9 +13,10 @@ def compare(a: Run, b: Run, json: Flag = False) -> None:
         b: Folder of another.
         json: Print JSON, with all parameters.
     """
+    before, after = read_summary(a), read_summary(b)
     from ..view.compare import compared, show_comparison
 
-    found = compared(str(a), read_summary(a), str(b), read_summary(b))
+    found = compared(str(a), before, str(b), after)
     if json:
         print_json(found)
     else:

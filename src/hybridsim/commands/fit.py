@@ -1,21 +1,21 @@
 """`hybridsim fit`"""
 
+import shlex
 import sys
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import interrupt
+from ..escape import for_people, on_one_line
 from .arguments import Files, Flag, OptionalFolder
+from .exit_codes import INTERRUPTED
 from .files import print_json, write_text
 from .proposal import check_files, unnamed
 from .runs import CONFIG, prepare_folder
 
 if TYPE_CHECKING:
     from ..calibrate import Config
-
-INTERRUPTED = 130
-"""Exit code, as of a shell command that Ctrl-C has ended."""
 
 
 def fit(
@@ -36,17 +36,17 @@ def fit(
         free: Without a fit.toml: let the root link of a URDF float.
         json: Print a summary as JSON instead of tables.
     """
+    _check(files)
     from ..calibrate import calibrate, listed, summary
     from ..view.report import write_report
     from .outcome import show_outcome
 
-    _check(files)
     folder = Path("out") / files[0].stem if out is None else out
     config = _config(files, folder, resume, force, free)
     if (aside := prepare_folder(folder, resume, force)) is not None:
         _say(f"what was in {folder} is now in {aside}")
     _keep(config, folder)
-    interrupt.advise(_how_to_go_on(files, folder))
+    interrupt.advise(for_people(_how_to_go_on(files, folder)))
     # With --json nothing but the summary may be on stdout, whoever else prints.
     try:
         with redirect_stdout(sys.stderr) if json else nullcontext():
@@ -112,7 +112,7 @@ def _keep(config: "Config", folder: Path) -> None:
     """What was asked for belongs to the run: a proposal, to be edited there; or a copy of a file from elsewhere."""
     kept, home = folder / CONFIG, config.folder.resolve()
     if home != folder.resolve():
-        write_text(kept, f"# A copy; files are named as seen from {home}.\n{config.text}")
+        write_text(kept, f"# A copy; files are named as seen from {on_one_line(str(home))}.\n{config.text}")
     elif not kept.exists():
         write_text(kept, config.text)
     if missing := unnamed(config):
@@ -124,9 +124,9 @@ def _keep(config: "Config", folder: Path) -> None:
 def _how_to_go_on(files: tuple[Path, ...], folder: Path) -> str:
     return (
         f"what was finished is in {folder}, and this goes on from there: "
-        f"hybridsim fit {' '.join(map(str, files))} --out {folder} --resume"
+        f"{shlex.join(['hybridsim', 'fit', *map(str, files), '--out', str(folder), '--resume'])}"
     )
 
 
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"hybridsim: {sentence}\n")
+    sys.stderr.write(f"hybridsim: {for_people(sentence)}\n")

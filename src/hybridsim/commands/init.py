@@ -23,11 +23,11 @@ def init(
         force: Replace a file that is there.
         free: Let the root link of a URDF float instead of fixing it to the world.
     """
+    check_files(model, logs)
+    refuse_to_overwrite(out, force)
     from ..calibrate import config_of, propose
     from ..view.tables import terminal
 
-    check_files(model, logs)
-    refuse_to_overwrite(out, force)
     text = propose(model, logs, base="free" if free else "fixed", folder=out.parent)
     config = config_of(text, out.parent)
     write_text(out, text)

@@ -1,10 +1,11 @@
 """Run folders: what `hybridsim fit` leaves, and where the next one goes."""
 
-import json
 import re
 import shutil
 from pathlib import Path
 from typing import Any
+
+from ..reading import read_json
 
 SUMMARY = "summary.json"
 """A folder with this is a run folder."""
@@ -13,6 +14,8 @@ BEST = "model.hybrid"
 CONFIG = "fit.toml"
 _DRAFT = re.compile(r"\..+\.(\d+|[0-9a-f]{8}\.(tmp|old))")
 """Names of files before they are complete, by `identify/atomic_write.py` and `augment/save/write.py`."""
+LARGEST_SUMMARY = 256 * 10**6
+"""[bytes] The errors of all windows are in it: an hour in windows of 0.1 s takes some megabytes."""
 
 
 def is_run(path: Path) -> bool:
@@ -27,8 +30,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
         raise FileNotFoundError(f"{folder} is no finished run: it has no {SUMMARY}; give a folder of `hybridsim fit`")
     path = folder / SUMMARY
     try:
-        found = json.loads(path.read_text())
-    except (json.JSONDecodeError, UnicodeDecodeError) as problem:
+        found = read_json(path, LARGEST_SUMMARY)
+    except ValueError as problem:
         raise ValueError(f"{path} is damaged ({problem}); run `hybridsim fit` again") from problem
     missing = [key for key in ("stages", "findings", "parameters") if not isinstance(found, dict) or key not in found]
     if missing:

@@ -1,7 +1,7 @@
 """From measured motion to parameters, weights, and how sure we are of them."""
 
 from .apparatus import Apparatus
-from .cautions import IdentifiabilityWarning, StepWarning
+from .cautions import IdentifiabilityWarning
 from .errors import Errors, evaluate
 from .estimates import Estimate
 from .executors import processes, threads
@@ -40,7 +40,6 @@ __all__ = [
     "Samples",
     "Solver",
     "Squares",
-    "StepWarning",
     "estimate_mixture",
     "evaluate",
     "fit",

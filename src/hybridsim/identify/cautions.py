@@ -1,15 +1,16 @@
 """What is said aloud about a fit that would otherwise mislead in silence."""
 
+import functools
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from jaxtyping import Float
 
 from ..data.log import DataWarning, Trajectory, quality
 from ..dynamics import mass_matrix
-from ..model import Model
-from ..simulate import ImplicitDamping, RungeKutta4
+from ..model import Model, State
+from ..simulate import ImplicitDamping, RungeKutta4, StepWarning, explosion, longest_spring_step
 from .levenberg_marquardt import Point
 from .problem import Problem
 
@@ -17,16 +18,14 @@ _LOST = 0.5
 """Part of a joint's velocity that friction and damping may take away within one step of the simulator."""
 LOST_BY_RUNGE_KUTTA = 1.2
 """The same for an integrator of fourth order, which follows such a decay to a percent."""
+_SPRING_SAFETY = 0.7
+"""Part of the longest stable step of contact springs that is advised."""
 _FEW = 10
 """Samples below which nothing is said of a log."""
 
 
 class IdentifiabilityWarning(UserWarning):
     """Something that is free is not determined by the data."""
-
-
-class StepWarning(UserWarning):
-    """Steps are too long for what the model has in it, so that the fit answers for the integrator too."""
 
 
 def caution_logs(logs: Iterable[Trajectory], model: Model) -> None:
@@ -39,7 +38,8 @@ def caution_logs(logs: Iterable[Trajectory], model: Model) -> None:
 
 
 def caution_steps(problem: Problem, point: Point) -> None:
-    """Warn where friction or damping of the fitted model is too stiff for the simulator's step."""
+    """Warn where contact springs, friction or damping of the fitted model are too stiff for the simulator's step."""
+    _caution_springs(problem, point)
     if isinstance(problem.integrator, ImplicitDamping):
         return
     lost = share_lost(problem, point)
@@ -57,6 +57,17 @@ def caution_steps(problem: Problem, point: Point) -> None:
         )
 
 
+def _caution_springs(problem: Problem, point: Point) -> None:
+    if not len(problem.data):
+        return
+    data, step = problem.data, problem.data.dt / problem.substeps
+    start = State(data.q[0, 0], np.nan_to_num(data.qd[0, 0]))
+    found = longest_spring_step(problem.parameters.model(point.z), start, problem.integrator, problem.contact)
+    if found is not None and step > found[0]:
+        enough = int(np.ceil(data.dt / (_SPRING_SAFETY * found[0])))
+        warnings.warn(f"{explosion(step, found[1])}; give substeps={enough}", StepWarning, stacklevel=5)
+
+
 def share_lost(problem: Problem, point: Point) -> np.ndarray:
     """Of each freedom, the part of its velocity that friction and damping take in one step, at their steepest."""
     model = problem.parameters.model(point.z)
@@ -70,12 +81,18 @@ def decay_rates(
 ) -> Float[np.ndarray, " nv"]:
     """How fast damping and friction slow each freedom down at most [1/s]: v' = -(d + f / v0) v / M near rest, with the
     smallest inertia in these configurations, 1 / (M^-1)_ii."""
-    from .. import native
-
     own, joints = model.topology.own_v, model.joints
     steep = np.asarray(joints.damping)[own] + friction / np.asarray(joints.friction_speed)[own]
-    inertia = native.jit(mass_matrix)
+    inertia = _native_mass_matrix()
     return steep * np.max([np.diag(np.linalg.inv(np.asarray(inertia(model, q)))) for q in configurations], axis=0)
+
+
+@functools.cache
+def _native_mass_matrix() -> Callable:
+    """Traced once for models of the same structure."""
+    from .. import native
+
+    return native.jit(mass_matrix)
 
 
 def _owner(problem: Problem, freedom: int) -> str:

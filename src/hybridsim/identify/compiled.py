@@ -26,7 +26,7 @@ class Compiled:
         """`Motion.run` of all windows."""
         from ..native import batch
 
-        return batch(self.motion.run, in_axes=(self.axis, 0, 0))
+        return batch(self.motion.run, in_axes=(self.axis, 0, 0), key=("run", self.motion.content))
 
     @cached_property
     def sensitivity(self) -> Sensitivity:
@@ -35,16 +35,18 @@ class Compiled:
     @cached_property
     def value_and_gradient(self):
         """Cost of each window, and its slopes by z and by the window's own numbers, in reverse mode."""
-        from ..native import batch
-
-        return batch(jax.value_and_grad(self._cost, argnums=(0, 1)), in_axes=(self.axis, 0, 0, 0, 0))
+        return self._gradient((self.axis, 0, 0, 0, 0))
 
     @cached_property
     def values_and_gradients(self):
         """The same for other parameters in every row."""
+        return self._gradient(0)
+
+    def _gradient(self, axes):
         from ..native import batch
 
-        return batch(jax.value_and_grad(self._cost, argnums=(0, 1)), in_axes=0)
+        key = ("value and gradient", self.motion.content, self.loss)
+        return batch(jax.value_and_grad(self._cost, argnums=(0, 1)), in_axes=axes, key=key)
 
     def _cost(self, z, own, window: Window, measured: dict, weights: dict):
         x = self.motion.parameters.physical(z)

@@ -80,6 +80,8 @@ class Measured:
         return replace(self, weights={name: factor * w for name, w in self.weights.items()})
 
 
+_MOST_SAMPLES = 40_000_000
+"""In all windows together: three hours at 1 kHz in windows that overlap by half are 22 million."""
 _STATES = ("position", "velocity")
 Compare = str | Sequence[str] | Mapping[str, float | Sequence[float]]
 
@@ -120,6 +122,7 @@ def measured(
         raise DataError(
             f"window is {window:g} s, shorter than one step of {dt:g} s; give a longer window or a shorter dt"
         )
+    _check_size(logs, window, window if stride is None else stride, dt)
     margin = int(np.ceil(max_delay / dt)) + 1 if max_delay > 0 else 0
     pieces: list[_Piece] = []
     for log in logs:
@@ -196,6 +199,16 @@ class _Piece:
 def _followed(pieces: Sequence[_Piece]) -> Int[np.ndarray, " windows"]:
     ends = {(id(p.log), p.first + p.steps): i for i, p in enumerate(pieces)}
     return np.array([ends.get((id(p.log), p.first), -1) for p in pieces])
+
+
+def _check_size(logs: Sequence[Trajectory], window: float, stride: float, dt: float) -> None:
+    """Refuse windows, dt or stride so small that memory would not hold the samples of all windows."""
+    samples = sum(log.duration for log in logs) / stride * (window / dt + 1)
+    if samples > _MOST_SAMPLES:
+        raise DataError(
+            f"windows of {window:g} s, one every {stride:g} s, in steps of {dt:g} s have {samples:.3g} samples in all; at "
+            f"most {_MOST_SAMPLES} are fitted, so give a longer dt, fewer overlapping windows or fewer logs"
+        )
 
 
 def _even(log: Trajectory, dt: float) -> Trajectory:

@@ -1,6 +1,6 @@
 """The simulated side of a fit, in JAX: how physical values x and a window's start become a motion that can be compared."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -63,6 +63,12 @@ class Motion:
     @property
     def model(self) -> Model:
         return self.parameters.base.model
+
+    @property
+    def content(self) -> tuple:
+        """All that its functions depend on: the key under which their programs are found on disk."""
+        options = [(field.name, getattr(self, field.name)) for field in fields(self) if field.name != "parameters"]
+        return self.parameters.base, self.parameters.list, options
 
     @property
     def own(self) -> int:

@@ -56,6 +56,7 @@ class Parameters:
         self.base, self.list = base, parameters
         self._networks = Flat(base, networks_of) if any(p.networks for p in parameters) else None
         self._ends = np.cumsum([0, *(p.size for p in parameters)])
+        self._of_apparatus: dict[str, list[tuple[int, int]]] = {}
 
     @property
     def size(self) -> int:
@@ -107,8 +108,10 @@ class Parameters:
         return found[0], found[1]
 
     def of_apparatus(self, field: str) -> list[tuple[int, int]]:
-        """Of an array of the apparatus what is free: places in the vector, and in that array."""
-        found = []
+        """Which numbers of an array of the apparatus are free: their places in the vector, and in that array."""
+        if field in self._of_apparatus:
+            return self._of_apparatus[field]
+        found = self._of_apparatus[field] = []
         for p, a, _ in self.parts():
             for group in p.groups:
                 ends = a + np.cumsum([0, *(place.size for place in group)])

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from ..augment.save import load_hybrid, save_hybrid
 from ..model import Model
+from ..reading import read_json, read_npz
 from .apparatus import Apparatus
 from .atomic_write import write_arrays, write_text
 from .errors import Errors
@@ -116,13 +117,16 @@ class Fit:
         write_text(folder / "ranges.json", json.dumps(self.ranges(), indent=1))
 
 
+LARGEST_JSON, LARGEST_ARRAYS = 64 * 10**6, 2**31
+"""Of a saved fit [bytes]: names and intervals of its numbers; covariance and the errors of all samples."""
+
+
 def load_fit(folder: str | Path) -> Fit:
     """A fit that was saved, without the logs."""
     folder = Path(folder)
     try:
-        text = json.loads((folder / "fit.json").read_text())
-        with open(folder / "fit.npz", "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = dict(file)
+        text = read_json(folder / "fit.json", LARGEST_JSON)
+        arrays = read_npz(folder / "fit.npz", LARGEST_ARRAYS)
         runs = {run: _apparatus(arrays, f"run{i}.") for i, run in enumerate(text["runs"])}
         where = text["errors"]
         return Fit(

@@ -38,13 +38,15 @@ class Sensitivity:
         def start(part, own, x, q, qd):
             return self.motion.start(jnp.asarray(x).at[sensed].set(part), own, q, qd)
 
-        return batch(jax.jacfwd(start, argnums=(0, 1)), in_axes=(self._axis, 0, self._axis, 0, 0))
+        axes = (self._axis, 0, self._axis, 0, 0)
+        return batch(jax.jacfwd(start, argnums=(0, 1)), in_axes=axes, key=("start", self.motion.content))
 
     @cached_property
     def _step(self):
         from ..native import batch
 
-        return batch(jax.jacrev(self.motion.step, argnums=(0, 1, 2)), in_axes=(self._axis, 0, 0, 0))
+        slopes = jax.jacrev(self.motion.step, argnums=(0, 1, 2))
+        return batch(slopes, in_axes=(self._axis, 0, 0, 0), key=("step", self.motion.content))
 
     @cached_property
     def _row_of_step(self):
@@ -55,7 +57,7 @@ class Sensitivity:
                 chosen
             )
 
-        return batch(row, in_axes=(self._axis, 0, 0, 0, 0))
+        return batch(row, in_axes=(self._axis, 0, 0, 0, 0), key=("row of step", self.motion.content))
 
     @cached_property
     def _drive(self):
@@ -66,7 +68,7 @@ class Sensitivity:
         def controls(part, x, given):
             return self.motion.drive(jnp.asarray(x).at[driven].set(part), given)
 
-        return batch(jax.jacfwd(controls), in_axes=(self._axis, self._axis, 0))
+        return batch(jax.jacfwd(controls), in_axes=(self._axis, self._axis, 0), key=("drive", self.motion.content))
 
     @cached_property
     def _chain(self):

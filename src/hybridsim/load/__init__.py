@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..model import Model, ModelError, ModelWarning, build_spec
+from ..model import Model, ModelError, ModelWarning, build_spec, pairs_left_out
 
 __all__ = ["load", "save"]
 
@@ -18,7 +18,7 @@ def load(
     package_dirs: Sequence[str | Path] = (),
     strict: bool = False,
     meshes: bool = True,
-    self_collision: bool = False,
+    self_collision: bool | None = None,
 ) -> Model:
     """A model from a URDF or MJCF file; which of them it is, its root element says.
 
@@ -34,29 +34,48 @@ def load(
     the folders above the file.
     `strict`: an inertia that no body has is an error, not a warning.
     `meshes`: with False, collision meshes are left out. Otherwise they become the corners of their convex hull.
-    `self_collision`: whether links of the mechanism may touch each other, by the file's collision filters, or only what
-    is fixed in the world and what else `hs.world` brings together.
+    `self_collision`: whether links of one mechanism may touch each other, where the file's collision filters allow it.
+    Separate mechanisms, and what is fixed in the world, always may. None is False with a warning where MuJoCo would
+    let links of an MJCF file's mechanism touch.
     """
     path = Path(path)
     if path.suffix == ".hybrid" or (path / "model.json").is_file():
         raise ModelError(f"{path}: it is a model with networks, not a robot's file; use hs.load_hybrid(path)")
     _one_of("base", base, ("fixed", "free"))
     _one_of("massless", massless, ("error", "fix"))
-    if _root_tag(path) == "robot":
+    from .limits import check_counts
+
+    is_mjcf = _root_tag(path) == "mujoco"
+    if not is_mjcf:
         from .urdf import read_urdf
 
-        spec = read_urdf(path, base, mimic, package_dirs, meshes)
+        spec, notes = read_urdf(path, base, mimic, package_dirs, meshes), []
     else:
         from .mjcf import read_mjcf
 
         if base != "fixed":
             raise ModelError(f"{path}: base={base!r} is for URDF; an MJCF body is free by a <freejoint/>")
-        spec = read_mjcf(path, meshes)
+        spec, notes = read_mjcf(path, meshes)
+    check_counts(spec)
     if massless == "fix":
         from .massless import fix_massless
 
         spec = fix_massless(spec)
-    return build_spec(replace(spec, self_collision=self_collision), strict=strict)
+    model = build_spec(replace(spec, self_collision=bool(self_collision)), strict=strict)
+    if self_collision is None and is_mjcf:
+        notes += _pairs_left_out(model, spec.excludes)
+    if notes:
+        warnings.warn(f"{path}: not simulated: {'; '.join(notes)}", ModelWarning, stacklevel=2)
+    return model
+
+
+def _pairs_left_out(model: Model, excludes: Sequence[tuple[str, str]]) -> list[str]:
+    """A note on contact that MuJoCo would see."""
+    left_out = [f"{a} with {b}" for a, b in pairs_left_out(model, excludes)]
+    if not left_out:
+        return []
+    shown = ", ".join(left_out[:2]) + (", ..." if len(left_out) > 2 else "")
+    return [f"contact within a mechanism: {len(left_out)} pairs ({shown}), unless self_collision=True is given"]
 
 
 def save(model: Model, path: str | Path, like: str | Path | None = None) -> None:

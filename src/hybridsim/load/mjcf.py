@@ -4,12 +4,11 @@ What the engine shares with MuJoCo (bodies, joints, springs, dampers, motors, se
 the last digit. What it does not is named in one `ModelWarning` a file.
 """
 
-import warnings
 from pathlib import Path
 
 import numpy as np
 
-from ..model import ModelWarning, Spec
+from ..model import Spec
 from .mjcf_actuators import read_actuators
 from .mjcf_bodies import read_joints, read_links
 from .mjcf_geoms import read_geoms
@@ -19,15 +18,13 @@ from .mjcf_support import unsupported
 from .xml import parse_xml
 
 
-def read_mjcf(path: Path, meshes: bool = True) -> Spec:
-    """The records of an MJCF file. q is MuJoCo's qpos; velocities of free joints are in the body, angular first.
+def read_mjcf(path: Path, meshes: bool = True) -> tuple[Spec, list[str]]:
+    """The records of an MJCF file, and what in it is not simulated.
 
-    `meshes`: with False, collision meshes are left out.
+    q is MuJoCo's qpos; velocities of free joints are in the body, angular first. `meshes`: with False, collision meshes
+    are left out.
     """
-    spec, notes = spec_of(open_mjcf(path, meshes))
-    if notes:
-        warnings.warn(f"{path}: not simulated: {'; '.join(notes)}", ModelWarning, stacklevel=3)
-    return spec
+    return spec_of(open_mjcf(path, meshes))
 
 
 def spec_of(source: Source) -> tuple[Spec, list[str]]:

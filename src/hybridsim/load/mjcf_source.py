@@ -11,8 +11,10 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+from lxml import etree
 
 from ..model import ModelError
+from .limits import check_expansion, check_mesh
 from .xml import parse_xml
 
 # A tetrahedron stands in for every mesh whose shape does not matter.
@@ -62,6 +64,7 @@ def open_mjcf(path: Path, meshes: bool = True) -> Source:
         excludes = tuple((exclude.bodyname1, exclude.bodyname2) for exclude in spec.excludes)
         _leave_out_what_does_not_move(spec)
         _leave_out_meshes(spec, meshes)
+        _check_files(path, spec)
         model, missing = _compile(path, spec)
     notes = [listed("contact pair", pairs)]
     notes += [listed("files not found, their shapes left out", missing)]
@@ -77,15 +80,27 @@ def listed(what: str, names: list[str]) -> str:
     return f"{what}: {len(names)} ({shown})"
 
 
-def _check_xml(path: Path) -> None:
-    """Every file that is read must be well-formed and without entities, before MuJoCo sees it."""
-    seen: set[Path] = set()
-    waiting = [path]
-    while waiting:
-        file = waiting.pop()
-        if file not in seen:
-            seen.add(file)
-            waiting += [find_include(path, file, e.get("file", "")) for e in parse_xml(file).iter("include")]
+def _check_xml(main: Path) -> None:
+    """Every file that is read must be well-formed, without entities, and not too large, before MuJoCo sees it."""
+    counts: dict[Path, int] = {}
+
+    def elements(file: Path) -> int:
+        """How many there are in a file, with those of the files that it includes or attaches."""
+        if file not in counts:
+            counts[file] = 0  # a file that includes itself is for MuJoCo to refuse
+            root = parse_xml(file).getroot()
+            models = {e.get("name", ""): e.get("file", "") for e in root.iterfind("asset/model")}
+
+            def brought(element: etree._Element) -> int:
+                if element.tag == "include":
+                    return elements(find_include(main, file, element.get("file", "")))
+                attached = main.parent / models.get(element.get("model", ""), "")
+                return elements(attached) if attached.is_file() else 0
+
+            counts[file] = check_expansion(file, root, brought)
+        return counts[file]
+
+    elements(main)
 
 
 def find_include(main: Path, including: Path, name: str) -> Path:
@@ -132,6 +147,15 @@ def _leave_out_meshes(spec: mujoco.MjSpec, colliding: bool) -> None:
     for mesh in spec.meshes:
         if mesh.file and _name(mesh) not in needed:
             _stand_in(mesh)
+
+
+def _check_files(path: Path, spec: mujoco.MjSpec) -> None:
+    """MuJoCo reads whatever is there, also a device that never ends."""
+    for asset in (*spec.meshes, *spec.hfields):
+        compiler = getattr(asset, "compiler", spec.compiler)
+        file = path.parent / getattr(compiler, "meshdir", spec.meshdir) / asset.file
+        if asset.file and file.exists():
+            check_mesh(file)
 
 
 def _name(mesh) -> str:

@@ -17,6 +17,8 @@ from .xml import parse_xml
 
 _START_TAG = re.compile(rb"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
+_ATTRIBUTE = re.compile(rb"""\s+([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')""")
+
 
 class Span(NamedTuple):
     """Where an element lies in a text: <a ...> from start to inner, </a> from outer to end."""
@@ -63,8 +65,7 @@ def completed(text: str, root: etree._Element) -> str:
     for span, element in zip(_spans(source), _in_text_order(root), strict=True):
         old, new = span.tag.encode(), element.tag.encode()
         head, tail = source[span.start : span.inner], source[span.outer : span.end]
-        for name in span.attributes.keys() - element.attrib.keys():
-            head = re.sub(rb"\s+" + name.encode() + rb"""\s*=\s*("[^"]*"|'[^']*')""", b"", head, count=1)
+        head = _without(head, span.attributes.keys() - element.attrib.keys())
         edits[span.start, span.inner] = head.replace(old, new, 1)
         edits[span.outer, span.end] = tail.replace(old, new)
     parts, end = [], 0
@@ -72,6 +73,12 @@ def completed(text: str, root: etree._Element) -> str:
         parts += [source[end:start], new]
         end = stop
     return b"".join([*parts, source[end:]]).decode()
+
+
+def _without(head: bytes, attributes: set[str]) -> bytes:
+    """A start tag without these attributes. What looks like one inside the value of another, such as a name, stays."""
+    names = {name.encode() for name in attributes}
+    return _ATTRIBUTE.sub(lambda found: b"" if found[1] in names else found[0], head)
 
 
 def _in_text_order(element: etree._Element) -> Iterator[etree._Element]:

@@ -10,6 +10,7 @@ import yourdfpy
 from lxml import etree
 
 from ..model import Geom, Link, ModelWarning
+from .limits import check_mesh
 from .packages import find_file
 from .poses import position_and_quaternion, rotation
 
@@ -33,6 +34,7 @@ class MeshFinder:
         if path is None:
             self.missing[mesh.filename] = "not found"
             return None
+        check_mesh(path)
         try:
             return hull_points(path) * (1.0 if mesh.scale is None else mesh.scale)
         except ValueError as error:

@@ -5,11 +5,14 @@ from pathlib import Path
 from lxml import etree
 
 from ..model import ModelError
+from ..reading import check_file
+from .limits import LARGEST_XML
 
 
 def parse_xml(path: Path) -> etree._ElementTree:
     """The document with its comments, white space and line numbers. Raises `ModelError` if it cannot be read."""
     try:
+        check_file(path, LARGEST_XML, ModelError)
         text = path.read_bytes()
     except FileNotFoundError:
         raise ModelError(f"{path}: there is no such file; the current folder is {Path.cwd()}") from None

@@ -9,7 +9,7 @@ from .grid import contact_grid
 from .joints import KINDS, Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute, Spherical
 from .model import Actuators, Joints, Links, Model
 from .names import Marks, Named, Recording, as_marks, unmarked
-from .pairs import TOUCHING, default_numbers, with_contacts
+from .pairs import TOUCHING, carrier, default_numbers, mechanism_of, pairs_left_out, with_contacts
 from .solids import chain, free_body, ground, solid
 from .spec import WORLD, Actuator, Geom, Joint, Link, Mimic, Spec
 from .state import Memory, State
@@ -59,11 +59,14 @@ __all__ = [
     "as_marks",
     "build",
     "build_spec",
+    "carrier",
     "chain",
     "contact_grid",
     "default_numbers",
     "free_body",
     "ground",
+    "mechanism_of",
+    "pairs_left_out",
     "prefixed",
     "solid",
     "unmarked",

@@ -111,11 +111,25 @@ def default_numbers(model: Model) -> tuple[dict[str, np.ndarray], dict[str, np.n
 
 def default_contacts(geometry: Geometry, topology: Topology, self_collision: bool, excludes=()) -> Contacts:
     """All pairs that the collision filters allow; contact of unknown kinds of shapes is a warning."""
-    pairs = filtered(geometry, topology, self_collision)
+    pairs = _not_excluded(geometry, topology, filtered(geometry, topology, self_collision), excludes)
+    return contacts_of(geometry, known(geometry, pairs))
+
+
+def pairs_left_out(model: Model, excludes: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+    """Names of shapes that the collision filters would let touch, and whose contact is known, but that are no pair."""
+    geometry, topology = model.geometry, model.topology
+    taken = {frozenset(pair) for pair in model.contacts.pairs}
+    return [
+        (geometry.names[a], geometry.names[b])
+        for a, b in _not_excluded(geometry, topology, filtered(geometry, topology, True), excludes)
+        if frozenset((a, b)) not in taken and (geometry.shapes[a], geometry.shapes[b]) in TOUCHING
+    ]
+
+
+def _not_excluded(geometry: Geometry, topology: Topology, pairs: Iterable[tuple[int, int]], excludes) -> list:
     owners = [topology.link_names[link] if link >= 0 else WORLD for link in geometry.links]
     apart = {frozenset(names) for names in excludes}
-    pairs = [(a, b) for a, b in pairs if frozenset((owners[a], owners[b])) not in apart]
-    return contacts_of(geometry, known(geometry, pairs))
+    return [(a, b) for a, b in pairs if frozenset((owners[a], owners[b])) not in apart]
 
 
 def default_limits(joints: Joints, topology: Topology) -> Limits:
@@ -129,19 +143,21 @@ def default_limits(joints: Joints, topology: Topology) -> Limits:
 
 
 def filtered(geometry: Geometry, topology: Topology, self_collision: bool) -> list[tuple[int, int]]:
-    """Pairs of shapes on different bodies, allowed by the filters, never of a body with its parent.
+    """Pairs of shapes on different bodies that the collision filters allow; a body never touches its parent.
 
-    Without `self_collision`: only of what moves with scenery, which is what is fixed in the world and carries nothing.
+    Without `self_collision`, pairs within one mechanism are left out; scenery, which is fixed in the world and carries
+    nothing, belongs to none.
     """
     bodies = [carrier(topology, link) for link in geometry.links]
     scenery = [link < 0 or is_scenery(topology, link) for link in geometry.links]
+    mechanisms = [mechanism_of(topology, link) for link in geometry.links]
     pairs = []
     for a, body_a in enumerate(bodies):
         for b in range(a + 1, len(bodies)):
             body_b = bodies[b]
             if body_a == body_b or not _allowed(geometry.groups[a], geometry.groups[b]):
                 continue
-            if not (scenery[a] or scenery[b]):
+            if mechanisms[a] == mechanisms[b] and not (scenery[a] or scenery[b]):
                 near = body_b == parent_body(topology, body_a) or body_a == parent_body(topology, body_b)
                 if near or not self_collision:
                     continue
@@ -161,6 +177,14 @@ def is_scenery(topology: Topology, link: int) -> bool:
                 return False
             above = topology.parents[above]
     return True
+
+
+def mechanism_of(topology: Topology, link: int) -> int:
+    """The joint at the world, fixed or not, of the tree that a link belongs to; -1 for the world itself."""
+    joint = topology.link_joints[link] if link >= 0 else -1
+    while joint >= 0 and topology.parents[joint] >= 0:
+        joint = topology.parents[joint]
+    return joint
 
 
 def ordered(geometry: Geometry, a: int, b: int) -> tuple[int, int]:

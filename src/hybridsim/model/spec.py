@@ -125,7 +125,7 @@ class Spec:
     world_geoms: Sequence[Geom] = ()
     """Shapes fixed in the world, such as the floor."""
     self_collision: bool = False
-    """Whether links of the mechanism may touch each other, or only what is fixed in the world."""
+    """Whether links of one mechanism may touch each other; separate mechanisms, and what is fixed in the world, may."""
     excludes: Sequence[tuple[str, str]] = ()
     """Names of two links that never touch."""
     gravity: Numbers = (0.0, 0.0, -9.81)

@@ -15,7 +15,8 @@ from .batch_executable import BatchExecutable, Pool
 from .compile import host_lanes
 from .entry import Entry
 from .function import Function
-from .traced import Result, trace
+from .recall import function_of, identity_of
+from .traced import Result
 
 
 def batch(
@@ -26,6 +27,7 @@ def batch(
     lanes: int | None = None,
     fallback: Literal["xla"] | None = None,
     optimise: int = 2,
+    key: Any = None,
 ) -> "Batched":
     """f over a batch, like jax.vmap: `in_axes` says along which axis each argument is one of many (None: shared).
 
@@ -34,13 +36,17 @@ def batch(
     there are cores. `lanes`: numbers computed in one vector register, by default as many as the machine has.
     Results depend on neither. Inside of JAX's transformations XLA calls the code, in lanes and in one thread.
     `fallback` and `optimise` are as in `jit`.
+
+    `key`: all that the program depends on besides the code of this package and the shapes and types of the arguments.
+    A later process that gives the same content finds the program on disk and does not trace f. Content that is not
+    understood (such as functions of the user) means that f is traced.
     """
     for name, number in (("threads", threads), ("lanes", lanes)):
         if number is not None and number < 1:
             raise ValueError(f"{name} is {number}; it must be 1 or more")
     if fallback not in (None, "xla"):
         raise ValueError(f'fallback is {fallback!r}; it may be "xla" or None')
-    return Batched(f, in_axes, threads or _cores(), lanes or host_lanes(), fallback == "xla", optimise)
+    return Batched(f, in_axes, threads or _cores(), lanes or host_lanes(), fallback == "xla", optimise, key)
 
 
 def _cores() -> int:
@@ -51,10 +57,10 @@ def _cores() -> int:
 class Batched:
     """A function over a batch, compiled when it is first called with rows of new shapes or types."""
 
-    def __init__(self, f: Callable, in_axes, threads: int, lanes: int, fallback: bool, optimise: int):
+    def __init__(self, f: Callable, in_axes, threads: int, lanes: int, fallback: bool, optimise: int, key: Any):
         functools.update_wrapper(self, f, updated=())
         self._f, self._in_axes, self._lanes = f, in_axes, lanes
-        self._fallback, self._optimise = fallback, optimise
+        self._fallback, self._optimise, self._key = fallback, optimise, key
         self._pool = Pool(threads)
         self._known: dict[tuple, _Entry] = {}
         self._rows: dict[tuple, _Entry] = {}
@@ -82,16 +88,25 @@ class Batched:
             axes = [axis for axis, is_array in zip(axes, arguments.array_leaves(), strict=True) if is_array]
             batch_size(arguments.arrays, axes)
             specs = [row_of(spec, axis) for spec, axis in zip(arguments.specs(), axes, strict=True)]
-            key = (arguments.skeleton(), tuple((s.shape, s.dtype, s.weak_type) for s in specs), tuple(axes))
+            skeleton = arguments.skeleton()
+            key = (skeleton, tuple((s.shape, s.dtype, s.weak_type) for s in specs), tuple(axes))
             entry = self._rows.get(key)
             if entry is None:
                 Arguments.check(arguments.args, {})
-                traced = trace(arguments.function_of_arrays(self._f), specs)
-                function = Function.of(traced.closed, self._optimise, self._fallback)
-                entry = _Entry(function, traced.result, traced.captured, axes, self._lanes, self._pool)
+                found = function_of(
+                    arguments.function_of_arrays(self._f),
+                    specs,
+                    self._identity(skeleton, specs),
+                    self._optimise,
+                    self._fallback,
+                )
+                entry = _Entry(*found, axes, self._lanes, self._pool)
             if not entry.captured:
                 self._known[arguments.key] = self._rows[key] = entry
         return entry
+
+    def _identity(self, skeleton: tuple, specs: list[jax.ShapeDtypeStruct]) -> str | None:
+        return None if self._key is None else identity_of(self._f, self._key, skeleton, specs)
 
 
 class _Entry(Entry):

@@ -1,6 +1,6 @@
 """From a jaxpr to machine code, for one input or for a batch in lanes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jax.extend import core as jcore
@@ -8,8 +8,8 @@ from jax.extend import core as jcore
 from .batch_driver import driver
 from .cache import key_of, read, write
 from .compile import Compiled, compile_text, host_lanes, load, object_key, versions
+from .content import UnknownPartError
 from .emit import Emitter
-from .fingerprint import UnknownPartError
 from .pack import pack
 from .program import Program, lower
 from .rebuild import WIDTH
@@ -26,19 +26,21 @@ class Kernel:
 
 Jaxpr = Callable[[], jcore.ClosedJaxpr]
 """Makes the jaxpr, which may not be needed."""
-Fingerprint = Callable[[], str]
-"""A text that tells a program from all others, if possible without its jaxpr; or an `UnknownPartError`."""
+Fingerprints = Sequence[Callable[[], str]]
+"""Makers of texts that tell a program from all others, the quickest first; each may raise an `UnknownPartError`."""
 
 
-def build(closed: Jaxpr, fingerprint: Fingerprint, optimise: int) -> Kernel:
+def build(closed: Jaxpr, fingerprints: Fingerprints, optimise: int) -> Kernel:
     """kernel(ptr inputs[], ptr outputs[], ptr scratch)"""
-    return _found_or_made("kernel", fingerprint, optimise, "", lambda: kernel_text(lower(closed())))
+    return _found_or_made("kernel", fingerprints, optimise, "", lambda: kernel_text(lower(closed())))
 
 
-def build_batch(closed: Jaxpr, fingerprint: Fingerprint, optimise: int, lanes: int, shared: tuple[bool, ...]) -> Kernel:
+def build_batch(
+    closed: Jaxpr, fingerprints: Fingerprints, optimise: int, lanes: int, shared: tuple[bool, ...]
+) -> Kernel:
     """batch(ptr inputs[], ptr outputs[], ptr scratch, i64 begin, i64 end); `shared` inputs are the same for all."""
     return _found_or_made(
-        "batch", fingerprint, optimise, f"{lanes} {shared}", lambda: _batch_text(lower(closed()), lanes, shared)
+        "batch", fingerprints, optimise, f"{lanes} {shared}", lambda: _batch_text(lower(closed()), lanes, shared)
     )
 
 
@@ -51,27 +53,37 @@ def _batch_text(program: Program, lanes: int, shared: tuple[bool, ...]) -> tuple
 
 
 def _found_or_made(
-    name: str, fingerprint: Fingerprint, optimise: int, options: str, make: Callable[[], tuple[str, int]]
+    name: str, fingerprints: Fingerprints, optimise: int, options: str, make: Callable[[], tuple[str, int]]
 ) -> Kernel:
     """Machine code from disk if the program has been compiled before; else of the text and scratch size of `make`.
 
-    On disk a note under the program's key says under which key the object code is, so that nothing needs to be
+    On disk a note under each of the program's keys says under which key the object code is, so that nothing needs to be
     lowered to find it.
     """
-    try:
-        key = key_of(name, fingerprint(), options, str(optimise), *versions())
-    except UnknownPartError:
-        key = None
-    if key is not None and (note := read(key)) is not None:
-        object_name, scratch, identity = note.decode().split()
-        if (compiled := load(object_name, name)) is not None:
-            return Kernel(compiled, int(scratch), identity)
-    text, scratch = make()
-    identity = key_of(text, str(optimise))[:40]
-    compiled = compile_text(text, name, optimise)
-    if key is not None:
-        write(key, f"{object_key(text, optimise)} {scratch} {identity}".encode())
-    return Kernel(compiled, scratch, identity)
+    missing = []
+    for fingerprint in fingerprints:
+        try:
+            key = key_of(name, fingerprint(), options, str(optimise), *versions())
+        except UnknownPartError:
+            continue
+        note = read(key)
+        if note is not None and (kernel := _found(note, name)) is not None:
+            break
+        missing.append(key)
+    else:
+        text, scratch = make()
+        kernel = Kernel(compile_text(text, name, optimise), scratch, key_of(text, str(optimise))[:40])
+        note = f"{object_key(text, optimise)} {scratch} {kernel.identity}".encode()
+    for key in missing:
+        write(key, note)
+    return kernel
+
+
+def _found(note: bytes, name: str) -> Kernel | None:
+    """The kernel of which the note tells, if its object code is there."""
+    object_name, scratch, identity = note.decode().split()
+    compiled = load(object_name, name)
+    return None if compiled is None else Kernel(compiled, int(scratch), identity)
 
 
 def kernel_text(program: Program) -> tuple[str, int]:

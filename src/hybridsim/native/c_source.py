@@ -6,6 +6,7 @@ It allocates nothing and needs only <math.h>; `NAME_WORKSPACE` says how many byt
 """
 
 import math
+import re
 
 import numpy as np
 
@@ -14,6 +15,12 @@ from .live import facts, operands, root
 from .program import Program
 from .types import BOOL, F32, Type
 
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+_KEYWORDS = {
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
+    "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
+    "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm", "main",
+}  # fmt: skip
 _INFIX = {
     "add": "+",
     "sub": "-",
@@ -71,7 +78,9 @@ static inline float hs_numberf(int32_t i) {{ float x; memcpy(&x, &i, 4); return 
 
 
 def c_source(program: Program, name: str = "kernel") -> str:
-    """C99 text of a program."""
+    """C99 text of a program. `name` must be an identifier that C leaves to its users."""
+    if not _IDENTIFIER.fullmatch(name) or name in _KEYWORDS:
+        raise ValueError(f"name is {name!r}; a C function is called by letters, digits and _, and not by a word of C")
     return _Writer(program).source(name)
 
 

@@ -9,6 +9,7 @@ import llvmlite.binding as llvm
 from llvmlite import __version__ as llvmlite_version
 
 from .cache import key_of, read, write
+from .target import target
 from .uninterrupted import uninterrupted
 
 _LOCK = threading.Lock()
@@ -25,9 +26,8 @@ class Compiled:
 
 
 def host_lanes() -> int:
-    """How many doubles a vector register of this machine holds."""
-    features = llvm.get_host_cpu_features()
-    return 8 if features.get("avx512f") else 4 if features.get("avx") else 2
+    """How many doubles a vector register holds, of the processor that is compiled for."""
+    return target().lanes
 
 
 def compile_text(text: str, name: str, optimise: int = 2) -> Compiled:
@@ -53,7 +53,8 @@ def load(key: str, name: str) -> Compiled | None:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
         address = engine.get_function_address(name)
-    return Compiled(address, engine, time.perf_counter() - started, True)
+    # Without the function it would be called at address 0.
+    return Compiled(address, engine, time.perf_counter() - started, True) if address else None
 
 
 @uninterrupted
@@ -83,9 +84,10 @@ def _machine(optimise: int):
     """A new one for every compilation: the engine that uses it frees it."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    processor = target()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+        cpu=processor.cpu,
+        features=processor.features,
         opt=optimise,
         codemodel="jitdefault",
         jit=True,
@@ -93,6 +95,6 @@ def _machine(optimise: int):
 
 
 def versions() -> list[str]:
-    """Of LLVM and of this machine."""
-    features = llvm.get_host_cpu_features().flatten()
-    return [llvmlite_version, str(llvm.llvm_version_info), llvm.get_host_cpu_name(), features]
+    """Of LLVM and of the processor that is compiled for."""
+    processor = target()
+    return [llvmlite_version, str(llvm.llvm_version_info), processor.cpu, processor.features]

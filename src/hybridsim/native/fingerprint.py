@@ -5,7 +5,6 @@ is an `UnknownPartError`, and then the program is lowered: a wrong match would g
 """
 
 import contextlib
-import enum
 import hashlib
 import os
 import sys
@@ -19,15 +18,13 @@ import jax
 import numpy as np
 from jax.extend import core as jcore
 
+from .content import UnknownPartError, describe
+
 _WITHOUT_EFFECT = frozenset((
     "jvp_jaxpr_fun", "fwd_jaxpr_thunk", "bwd", "out_trees", "policy", "ctx_mesh", "mesh", "donated_invars",
     "in_shardings", "out_shardings", "in_layouts", "out_layouts", "sharding", "out_sharding", "compiler_options_kvs",
 ))  # fmt: skip
 """Parameters that say how to differentiate or where to run, not what is computed."""
-
-
-class UnknownPartError(TypeError):
-    """Something in a jaxpr of which one cannot say when it is the same."""
 
 
 class _Parts(list[str]):
@@ -130,28 +127,19 @@ def _type(aval) -> str:
 
 def _value(value: Any, parts: _Parts) -> None:
     """A parameter of a primitive, or a constant."""
+    describe(value, parts, _other)
+
+
+def _other(value: Any, parts: _Parts) -> None:
     kind = type(value)
-    if value is None or kind in (bool, int, float, complex, str, bytes):
-        parts.append(f"{kind.__name__} {value!r}")
-    elif isinstance(value, enum.Enum):
-        parts.append(f"{kind.__qualname__}.{value.name}")
-    elif isinstance(value, np.dtype) or (kind is type and issubclass(value, np.generic)):
-        parts.append(f"dtype {np.dtype(value).name}")
-    elif isinstance(value, (np.ndarray, np.generic, jax.Array)) and isinstance(value.dtype, np.dtype):
-        array = np.asarray(value)
-        digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
-        parts.append(f"array {array.dtype}{array.shape} {digest}")
-    elif isinstance(value, jcore.ClosedJaxpr):
+    if isinstance(value, jcore.ClosedJaxpr):
         _closed(value, parts)
     elif isinstance(value, jcore.Jaxpr):
         _jaxpr(value, parts)
-    elif isinstance(value, (tuple, list, frozenset, set)):
-        items = value if isinstance(value, (tuple, list)) else sorted(value, key=repr)
-        parts.append(f"{kind.__qualname__} {len(items)}")
-        for item in items:
+    elif isinstance(value, tuple):
+        parts.append(f"{kind.__qualname__} {len(value)}")
+        for item in value:
             _value(item, parts)
-    elif isinstance(value, dict):
-        _value(sorted(value.items()), parts)
     elif (closed := getattr(value, "closed", None)) is not None:  # a native function that this one calls
         _closed(closed, parts)
     elif is_dataclass(value):

@@ -35,11 +35,15 @@ class Function:
         self.linear = len(self.inputs) if linear is None else linear
         self.moves = tuple(jnp.issubdtype(aval.dtype, jnp.inexact) for aval in self.outputs)
         """Which outputs have derivatives: not integers."""
+        self.identity: str | None = None
+        """A text that stands for it in every process, where one is known without its jaxpr."""
         self._made: dict = {}
 
     @classmethod
     def of(cls, closed: jcore.ClosedJaxpr, optimise: int = 2, fallback: bool = False) -> "Function":
-        return cls(jcore.jaxpr_as_fun(closed), closed.in_avals, closed.out_avals, optimise, fallback)
+        function = cls(jcore.jaxpr_as_fun(closed), closed.in_avals, closed.out_avals, optimise, fallback)
+        function.closed = closed
+        return function
 
     @cached_property
     def closed(self) -> jcore.ClosedJaxpr:
@@ -51,6 +55,11 @@ class Function:
     def fingerprint(self) -> str:
         """A text that tells its machine code from all others."""
         return fingerprint(self.closed)
+
+    def _fingerprints(self) -> list[Callable[[], str]]:
+        """Makers of texts that tell its machine code from all others, the quickest first."""
+        identity = self.identity
+        return [self.fingerprint] if identity is None else [lambda: f"identity {identity}", self.fingerprint]
 
     def jaxpr(self, rows: int | None, shared: tuple[bool, ...]) -> jcore.ClosedJaxpr:
         """The function, or the function over rows, as JAX writes it."""
@@ -66,11 +75,11 @@ class Function:
     def kernel(self, shared: tuple[bool, ...] | None = None, lanes: int | None = None) -> Kernel:
         """Machine code; with `shared`, of a batch in which only those inputs are the same for all rows."""
         if shared is None:
-            return self._once("kernel", lambda: build(self._jaxpr, self.fingerprint, self.optimise))
+            return self._once("kernel", lambda: build(self._jaxpr, self._fingerprints(), self.optimise))
         lanes = lanes or host_lanes()
         return self._once(
             ("batch", shared, lanes),
-            lambda: build_batch(self._jaxpr, self.fingerprint, self.optimise, lanes, shared),
+            lambda: build_batch(self._jaxpr, self._fingerprints(), self.optimise, lanes, shared),
         )
 
     def tangent(self, moving: tuple[bool, ...]) -> "Function":

@@ -4,6 +4,7 @@ from .control import Control
 from .forces import passive_forces
 from .integrators import ImplicitDamping, Integrator, RungeKutta4, SemiImplicitEuler
 from .rollout import DivergedError, Policy, Rollout, rollout
+from .spring_step import StepWarning, explosion, longest_spring_step
 from .step import acceleration, initial_state, step
 from .survey import Mark, names
 
@@ -17,8 +18,11 @@ __all__ = [
     "Rollout",
     "RungeKutta4",
     "SemiImplicitEuler",
+    "StepWarning",
     "acceleration",
+    "explosion",
     "initial_state",
+    "longest_spring_step",
     "names",
     "passive_forces",
     "rollout",

@@ -18,6 +18,7 @@ from ..spatial import KEPT, Array, Scalar
 from .checks import check_contact
 from .control import as_control
 from .integrators import Integrator, SemiImplicitEuler
+from .spring_step import warn_of_long_steps
 from .step import ControlLike, StateLike, advance, begin, initial_state
 
 Policy = Callable[[Scalar, State], ControlLike]
@@ -72,12 +73,14 @@ def rollout(
     `controls` is None, an array or `Control` with one row a step, or a function of time and state. Without
     `contact`, shapes and joint limits do not act. Without `checkpoint` a gradient keeps all intermediate values of
     every step: faster, but memory grows with them. `check` raises `DivergedError`, naming step and joint, where a
-    number is not finite. `record` names variables (`hs.names`) to be found in the result's `values`.
+    number is not finite. `record` names variables (`hs.names`) to be found in the result's `values`. Warns with
+    `StepWarning` where dt is too long for `Springs`, unless it is being traced.
     """
     steps = _count(steps, controls)
     dt = model.timestep if dt is None else dt
     check_contact(contact, dt)
     state = initial_state(model, state)
+    warn_of_long_steps(model, state, dt, integrator, contact)
     options = integrator, contact, checkpoint, (record,) if isinstance(record, str) else tuple(record), named
     result = _rollout(model, state, controls, dt, start_time, steps, *options)
     if check:

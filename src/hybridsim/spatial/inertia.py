@@ -47,7 +47,7 @@ class Inertia(eqx.Module):
     def about_centre(cls, mass: Float[Array, "*batch"], com: Vector3, inertia: Float[Array, "*batch 6"]) -> "Inertia":
         """From the centre of mass and the inertia about it."""
         moment = mass[..., None] * com
-        return cls(mass, moment, tensor(inertia) + _outer_deviation(moment, com))
+        return cls(mass, moment, tensor(inertia + six(_outer_deviation(moment, com))))
 
     def seen_from(self, X_AB: Transform) -> "Inertia":
         """The same bodies, given in frame B, about the origin of frame A (parallel axes)."""

@@ -22,6 +22,7 @@ from ..augment import Custom, Networks, Site
 from ..augment.networks import InputLayer
 from ..augment.structure import Structure
 from ..model import Model, ModelError
+from .style import with_visible_names
 
 MOST_NETWORKS = 12
 MOST_UNITS = 8
@@ -91,8 +92,9 @@ def draw_blueprint(model: Model, path: str | Path | None = None) -> Figure:
     if not isinstance(networks, Networks) or not networks.sites:
         raise ModelError("there are no networks in this model to be drawn; blueprint.graft(model) puts them there")
     graphs = [_graph(site) for site in networks.sites[:MOST_NETWORKS]]
-    with mpl.rc_context({"font.family": "DejaVu Sans", "font.size": FONT}):
-        figure = _page(graphs, len(networks.sites) - len(graphs))
+    # Names come from files: a dollar is a dollar, not mathematics.
+    with mpl.rc_context({"font.family": "DejaVu Sans", "font.size": FONT, "text.parse_math": False}):
+        figure = with_visible_names(_page(graphs, len(networks.sites) - len(graphs)))
         if path is not None:
             figure.savefig(path, dpi=160)
     return figure

@@ -1,5 +1,6 @@
 """A model's motion from rest or along a log: simulated, written as a table of numbers, and told in short."""
 
+import csv
 import warnings
 from dataclasses import dataclass
 from io import StringIO
@@ -145,8 +146,13 @@ def motion_csv(motion: Motion) -> str:
     if motion.log is not None and motion.log.controls is not None:
         names += _keys(motion.model, motion.log.control_kind)
         columns.append(motion.log.controls)
+    if broken := [name for name in names if name.splitlines() != [name]]:
+        raise ModelError(
+            f"the motion cannot be a CSV file: the name {broken[0]!r} has a line break in it; rename the joint"
+        )
     text = StringIO()
-    np.savetxt(text, np.column_stack([motion.time, *columns]), "%.12g", ",", header=",".join(names), comments="")
+    csv.writer(text, lineterminator="\n").writerow(names)
+    np.savetxt(text, np.column_stack([motion.time, *columns]), "%.12g", ",")
     return text.getvalue()
 
 

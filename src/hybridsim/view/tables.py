@@ -8,14 +8,20 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
+from rich.text import Text
 
-from ..model import Model
+from ..escape import for_people
+from ..model import Model, pairs_left_out
 
 PLAIN_WIDTH = 140
 """Columns of text where the output is no terminal, such as a file."""
 
 
 class _Terminal(Console):
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Names come from files: none of them may move the cursor or turn the direction of writing."""
+        return super().render_str(for_people(text), **options)
+
     def on_broken_pipe(self) -> None:
         """Rich would exit; the command knows better with which code."""
         raise BrokenPipeError
@@ -23,7 +29,7 @@ class _Terminal(Console):
 
 def terminal(plain_width: int = PLAIN_WIDTH) -> Console:
     """Where results are printed; `plain_width` columns where it is a file or a pipe."""
-    console = _Terminal()
+    console = _Terminal(emoji=False)
     if not console.is_terminal:
         console.width = plain_width
     return console
@@ -44,9 +50,17 @@ def show_model(model: Model, title: str, console: Console | None = None) -> None
         f"{np.sum(model.links.mass):.6g} kg; gravity {gravity} m/s^2; time step {float(model.timestep):g} s",
         highlight=False,
     )
+    if model.contacts.pairs or model.geometry.names:
+        console.print(_contact_line(model), highlight=False)
     for table in (joint_table(model), link_table(model), actuator_table(model)):
         if table.row_count:
             console.print(table)
+
+
+def _contact_line(model: Model) -> str:
+    left_out = len(pairs_left_out(model))
+    line = f"{len(model.contacts.pairs)} pairs of shapes may touch"
+    return line + (f"; {left_out} pairs within one mechanism do not (self_collision)" if left_out else "")
 
 
 def model_record(model: Model) -> dict[str, Any]:
@@ -60,6 +74,7 @@ def model_record(model: Model) -> dict[str, Any]:
         "mass": float(np.sum(links.mass)),
         "gravity": np.asarray(model.gravity).tolist(),
         "timestep": float(model.timestep),
+        "contact_pairs": [[model.geometry.names[i] for i in pair] for pair in model.contacts.pairs],
         "networks": model.augmentation is not None,
         "joints": [
             {"name": name, "kind": topology.kinds[i].name, "parent": _parent(model, i), "child": owners.get(i)}

@@ -34,7 +34,7 @@ MASS = 3 + 4 * 0.4
 def table(tmp_path_factory):
     file = tmp_path_factory.mktemp("table") / "table.xml"
     file.write_text(XML)
-    return hs.load(file)
+    return hs.load(file, self_collision=False)
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,11 @@
 Members of the file are stored as they are, not compressed, so that none is larger than the file. Every size has a limit.
 """
 
+import sys
 import zipfile
 from pathlib import Path
 
+from ...reading import check_zip
 from .errors import HybridFileError, briefly, damaged
 
 STRUCTURE, NUMBERS = "model.json", "numbers.safetensors"
@@ -13,6 +15,8 @@ ROBOTS = ("robot.urdf", "robot.xml")
 """A copy of the robot's own file, for people."""
 LARGEST = {STRUCTURE: 64 * 2**20, NUMBERS: 2**30} | dict.fromkeys(ROBOTS, 64 * 2**20)
 """[bytes]"""
+MOST_ENTRIES = 100
+"""Of the zip: more than the members above, so that a message can name those that do not belong."""
 
 
 def read_members(path: Path) -> dict[str, bytes]:
@@ -21,6 +25,8 @@ def read_members(path: Path) -> dict[str, bytes]:
         return {name: _read_file(path / name) for name in (STRUCTURE, NUMBERS)}
     if not path.exists():
         raise damaged("there is no such file or folder", f"check the path (the current folder is {Path.cwd()})")
+    if not path.is_file():
+        raise damaged("it is a pipe or a device, not a file", "copy its content into a file")
     return _read_zip(path)
 
 
@@ -45,8 +51,9 @@ def _read_zip(path: Path) -> dict[str, bytes]:
     if not zipfile.is_zipfile(path):
         raise damaged("it is not a hybrid model, which is a zip, or its end is missing")
     try:
+        with path.open("rb") as file:
+            _check_entries(check_zip(file, sys.maxsize, MOST_ENTRIES), path.stat().st_size)
         with zipfile.ZipFile(path) as archive:
-            _check_entries(archive.infolist(), path.stat().st_size)
             return {name: archive.read(name) for name in (STRUCTURE, NUMBERS)}
     except HybridFileError:
         raise

@@ -71,8 +71,8 @@ def _from_json(data: bytes) -> JointState:
         part = stamp.get("nanosec", stamp.get("nsec", stamp.get("nsecs", 0)))
         lists = [[math.nan if x is None else float(x) for x in message.get(key) or []] for key in _LISTS]
         return _checked(JointState(int(whole) * 10**9 + int(part), [str(n) for n in message["name"]], *lists))
-    except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"no joint state in JSON ({error!r})") from error
+    except (AttributeError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"no joint state in JSON ({repr(error)[:200]})") from error
 
 
 _LISTS = ("position", "velocity", "effort")
@@ -80,7 +80,7 @@ _LISTS = ("position", "velocity", "effort")
 
 def _checked(state: JointState) -> JointState:
     if len(set(state.names)) != len(state.names):
-        raise ValueError(f"a joint is named twice among {state.names}")
+        raise ValueError(f"a joint is named twice among {str(state.names)[:200]}")
     for key in _LISTS:
         if len(values := getattr(state, key)) not in (0, len(state.names)):
             raise ValueError(f"{len(values)} numbers of {key} for {len(state.names)} joints")

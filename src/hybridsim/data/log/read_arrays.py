@@ -1,39 +1,55 @@
 """Logs as arrays: npz and Parquet. Arrays with several numbers a row become several columns."""
 
+import math
 import zipfile
 import zlib
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ...reading import npz_numbers
 from ..folder import DataError
 from .cells import date, number
 from .extras import needed
+from .limits import MOST_BYTES, MOST_COLUMNS, check_columns, check_numbers
 from .notes import Notes
 from .table import Table, exact
 
 _NAMES = ("joint_names", "names", "name", "joints")
 
 
-def read_npz(path: Path, notes: Notes) -> Table:
+def read_npz(path: Path, notes: Notes, max_bytes: int = MOST_BYTES) -> Table:
     """Arrays with one row a sample; a scalar `dt` [s] stands for the stamps; `joint_names` name the columns of others."""
     try:
         with path.open("rb") as file:
+            if file.read(2) == b"PK":
+                check_numbers(path, npz_numbers(file, MOST_COLUMNS), max_bytes)
+            file.seek(0)
             loaded = np.load(file, allow_pickle=False)
             if not isinstance(loaded, np.lib.npyio.NpzFile):
                 raise ValueError("it holds one array without a name")
             arrays = {name: loaded[name] for name in loaded.files}
+    except DataError:
+        raise
     except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
         raise DataError(f"{path} is not a readable npz file of plain arrays ({error}); write it again") from error
     return from_arrays(path, arrays, notes)
 
 
-def read_parquet(path: Path, notes: Notes) -> Table:
+def read_parquet(path: Path, notes: Notes, max_bytes: int = MOST_BYTES) -> Table:
     parquet, arrow = needed("pyarrow.parquet", path), needed("pyarrow", path)
     try:
         # Read through a file of ours: a path may be taken for a folder of parts.
         with path.open("rb") as file:
-            table = parquet.read_table(file)
+            opened = parquet.ParquetFile(file)
+            _check_parquet(path, opened.metadata, max_bytes)
+            texts = [field.name for field in opened.schema_arrow if arrow.types.is_string(field.type)]
+            # A text that is repeated takes its place once, as in the file.
+            table = parquet.read_table(file, read_dictionary=texts)
+    except DataError:
+        raise
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path} is not a readable Parquet file ({error}); write it again") from error
     arrays: dict[str, np.ndarray] = {}
@@ -49,13 +65,34 @@ def read_parquet(path: Path, notes: Notes) -> Table:
             column = column.cast(arrow.float64())
         if arrow.types.is_fixed_size_list(kind) or arrow.types.is_list(kind):
             arrays[name] = _lists(path, name, column.to_pylist())
+        elif arrow.types.is_dictionary(kind):
+            arrays[name] = _repeated_texts(path, column, max_bytes)
         elif column.null_count and not arrow.types.is_string(kind):
-            arrays[name] = np.array([np.nan if x is None else x for x in column.to_pylist()], float)
+            arrays[name] = column.cast(arrow.float64()).to_numpy()
         else:
             arrays[name] = np.asarray(column.to_numpy())
     if doubled:
         raise DataError(f"{path} has several columns called {doubled[0]!r}; rename all but one")
     return from_arrays(path, arrays, notes)
+
+
+def _check_parquet(path: Path, metadata: Any, max_bytes: int) -> None:
+    """What the columns hold, by the table of contents: as many numbers, or texts as long, as it says."""
+    check_columns(path, metadata.num_columns)
+    numbers = 0
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        for k in range(group.num_columns):
+            column = group.column(k)
+            numbers += max(group.num_rows, column.num_values, column.total_uncompressed_size // 8)
+    check_numbers(path, max(numbers, metadata.num_rows), max_bytes)
+
+
+def _repeated_texts(path: Path, column: Any, max_bytes: int) -> np.ndarray:
+    parts = [part.dictionary.to_numpy(zero_copy_only=False) for part in column.chunks]
+    longest = max((len(str(text)) for part in parts for text in part), default=0)
+    check_numbers(path, len(column) * longest // 8, max_bytes)
+    return np.concatenate([part.to_numpy(zero_copy_only=False) for part in column.chunks])
 
 
 def _lists(path: Path, name: str, rows: list) -> np.ndarray:
@@ -73,7 +110,8 @@ def from_arrays(path: Path, arrays: dict[str, np.ndarray], notes: Notes) -> Tabl
     lengths = {name: len(array) for name, array in tables.items()}
     if not lengths or not max(lengths.values()):
         raise DataError(f"{path} has no rows of data (arrays: {', '.join(arrays) or 'none'}); record it again")
-    rows = max(set(lengths.values()), key=list(lengths.values()).count)
+    check_columns(path, sum(math.prod(array.shape[1:]) for array in tables.values()))
+    rows = Counter(lengths.values()).most_common(1)[0][0]
     names: list[str] = []
     columns: list[np.ndarray] = []
     text: dict[int, tuple[int, int, str]] = {}

@@ -1,5 +1,6 @@
 """A log of a robot becomes a `Trajectory`: columns, units, stamps, angles and damaged cells are dealt with here."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -7,10 +8,12 @@ from typing import Literal
 import numpy as np
 
 from ...model import Model
+from ...reading import amount, check_file
 from ..folder import DataError
 from .assemble import assemble
 from .clock import clock
 from .columns import Given, match
+from .limits import MOST_BYTES
 from .notes import Notes
 from .read_arrays import read_npz, read_parquet
 from .read_csv import read_csv
@@ -36,7 +39,7 @@ def read_log(
     unwrap: bool | float = True,
     spikes: Literal["mask", "keep"] = "mask",
     max_gap: float | None = None,
-    max_bytes: int = 2**31,
+    max_bytes: int = MOST_BYTES,
 ) -> Trajectory:
     """Read a CSV (or other text table), npz, Parquet or MCAP file of joint motion.
 
@@ -49,8 +52,9 @@ def read_log(
     `dt` [s] replaces the stamps by equal steps; `rows` reads a part; `header` names the columns of a file without
     names; `topic` chooses among joint states of an MCAP file; `controls` says whether controls are commands or joint
     forces where a log has both; `unwrap` may be False or the range [rad] into which angles were wrapped; `spikes`
-    "keep" leaves single wild samples in; a hole is longer than `max_gap` [s] (default five usual steps). Files larger
-    than `max_bytes` are refused: they would fill the memory.
+    "keep" leaves single wild samples in; a hole is longer than `max_gap` [s] (default five usual steps). Files that are
+    larger than `max_bytes`, or whose numbers need more than that once they are unpacked, are refused: they would fill the
+    memory.
 
     What is repaired is in the result's `notes` and in one `DataWarning`; what cannot be is a `DataError`.
     """
@@ -71,29 +75,30 @@ def read_log(
     return trajectory
 
 
-def open_table(path: Path, notes: Notes, header=None, topic=None, max_bytes: int = 2**31) -> Table:
+def open_table(path: Path, notes: Notes, header=None, topic=None, max_bytes: int = MOST_BYTES) -> Table:
     """A file as it is, before anything is chosen or repaired."""
-    if not path.is_file():
+    if not path.exists():
         raise DataError(f"there is no file {path}; give the path of a log")
-    size = path.stat().st_size
+    # A device has no size; how much is read of a regular file is for the user to say.
+    size = check_file(path, sys.maxsize, DataError)
     if size == 0:
         raise DataError(f"{path} is empty: it has 0 bytes; record it again or give another file")
     if size > max_bytes:
         raise DataError(
-            f"{path} has {size / 1e9:.3g} GB, more than max_bytes ({max_bytes / 1e9:.3g} GB); cut it into runs, or raise "
-            "max_bytes if the memory has room for twice its size"
+            f"{path} has {amount(size)}, more than max_bytes ({amount(max_bytes)}); cut it into runs, or raise max_bytes if "
+            "the memory has room for twice its size"
         )
     kind = path.suffix.lower()
     if header is not None and kind not in _TEXT:
         raise DataError(f"{path}: header= is for text tables; a {kind} file names its columns itself")
     if kind in _TEXT:
-        return read_csv(path, notes, header)
+        return read_csv(path, notes, header, max_bytes)
     if kind == ".npz":
-        return read_npz(path, notes)
+        return read_npz(path, notes, max_bytes)
     if kind in (".parquet", ".pq"):
-        return read_parquet(path, notes)
+        return read_parquet(path, notes, max_bytes)
     if kind == ".mcap":
-        return read_mcap(path, notes, topic)
+        return read_mcap(path, notes, topic, max_bytes)
     raise DataError(
         f"{path}: files that end in {kind or 'nothing'!r} are not known; known are {', '.join(_TEXT)}, .npz, .parquet, .mcap"
     )

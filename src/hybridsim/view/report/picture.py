@@ -11,6 +11,7 @@ from html import escape
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from ..style import with_visible_names
 from .markup import Html, tag
 
 INK, MUTED, LINE, SOFT, PAPER = "#1f2933", "#66717d", "#e3e7ec", "#f1f4f7", "#fefefe"
@@ -18,6 +19,8 @@ STAGES = {"original": "#c9510c", "calibrated": "#0b6fb3", "explained": "#0a8a66"
 """Apart for colour-blind people too, and the same in all figures, cards and tables."""
 _IN_PAGE = {INK: "ink", MUTED: "muted", LINE: "line", SOFT: "soft", PAPER: "paper"} | {c: n for n, c in STAGES.items()}
 """Variables of the page's style, which differ in the dark."""
+
+_COLOUR = re.compile("|".join(_IN_PAGE))
 
 _STYLE: dict = {
     "svg.fonttype": "none",
@@ -70,8 +73,7 @@ class Picture:
         svg = self.svg[self.svg.index("<svg") :]
         svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
         svg = re.sub(r'<g id="[^"]*"', "<g", svg)
-        for colour, variable in _IN_PAGE.items():
-            svg = svg.replace(colour, f"var(--{variable})")
+        svg = re.sub("<[^>]*>", lambda tag: _COLOUR.sub(_variable, tag.group()), svg)
         svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(self.alt)}" ', 1)
         return tag(
             "figure",
@@ -80,6 +82,10 @@ class Picture:
             id=f"figure-{self.name}",
             class_="half" if self.half else "",
         )
+
+
+def _variable(colour: re.Match[str]) -> str:
+    return f"var(--{_IN_PAGE[colour.group()]})"
 
 
 @contextmanager
@@ -95,7 +101,7 @@ def picture(name: str, figure: Figure, alt: str, caption: str, half: bool = Fals
     """Draw it; the same figure gives the same bytes."""
     # Identifiers are made from content and salt: figures in one page must not share them.
     with io.StringIO() as file, mpl.rc_context({"svg.hashsalt": name}):
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+        with_visible_names(figure).savefig(file, format="svg", metadata={"Date": None, "Creator": None})
         return Picture(name, file.getvalue(), alt, caption, half)
 
 

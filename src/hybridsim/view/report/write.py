@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ...calibrate.result import Calibration
+from ...escape import for_people
 from ...identify.atomic_write import write_text
 from .page import page
 
@@ -18,5 +19,5 @@ def write_report(calibration: Calibration, folder: Path, files: dict[str, str] |
     for picture in made.pictures:
         write_text(figures / f"{picture.name}.svg", picture.svg)
     path = folder / "report.html"
-    write_text(path, made.html)
+    write_text(path, for_people(made.html))
     return path
