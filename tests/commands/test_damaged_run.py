@@ -10,14 +10,7 @@ from hybridsim.cli import main
 from identify.damage import DAMAGE
 
 DEMO = "src/hybridsim/assets"
-PROGRESS = (
-    "settings.json",
-    "discovery.json",
-    "calibrated/progress.npz",
-    "described/progress.npz",
-    "hybrid/progress.npz",
-)
-QUICK = {
+PROGRESS = {
     "settings.json": "empty",
     "discovery.json": "a list",
     "calibrated/progress.npz": "cut in the middle",
