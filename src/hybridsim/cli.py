@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from . import interrupt
 from .commands.exit_codes import BROKEN_PIPE, INTERRUPTED, MISTAKE, WRONG_INPUT
 from .escape import for_people
 
@@ -20,9 +21,16 @@ DEBUG = "HYBRIDSIM_DEBUG"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code."""
+    """Run a command and return its exit code. Without arguments, run that of this process, and end it."""
+    if arguments is not None:
+        return _exit_code(list(arguments))
+    interrupt.install()
+    interrupt.end(_exit_code(sys.argv[1:]))
+
+
+def _exit_code(arguments: list[str]) -> int:
     try:
-        return _run(list(sys.argv[1:] if arguments is None else arguments))
+        return _run(arguments)
     except BrokenPipeError:
         _drop_output()
         return BROKEN_PIPE

@@ -3,10 +3,6 @@
 import errno
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -131,23 +127,6 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(config, main_job, capsy
     Path("locked").mkdir(mode=0o500)
     assert main(["fit", "fit.toml", "--out", "locked/run"]) == 2
     assert capsys.readouterr().err == "hybridsim: locked/run: Permission denied\n"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_ctrl_c_leaves_a_folder_to_go_on_with(repository):
-    assets = repository / "src/hybridsim/assets"
-    command = [sys.executable, "-m", "hybridsim", "fit", str(assets / "two_link_arm.urdf")]
-    logs = sorted(map(str, (assets / "demo").glob("run*.csv")))
-    with subprocess.Popen([*command, *logs, "--out", "run"], stderr=subprocess.PIPE, text=True) as process:
-        while process.poll() is None and not Path("run/progress").exists():
-            time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert said.endswith("--out run --resume\n")
-    assert "Traceback" not in said
-    assert Path("run/fit.toml").exists()
 
 
 @pytest.mark.parametrize(

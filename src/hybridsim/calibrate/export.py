@@ -14,7 +14,7 @@ from ..augment import Networks
 from ..augment.acting import Acting
 from ..augment.entities import rows_of
 from ..dynamics import assemble, expand_v, reduce_force
-from ..identify.whole_files import write_text
+from ..identify.atomic_write import write_text
 from ..load import save
 from ..model import Model
 from ..model.names import unmarked

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import warnings
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..augment import save_hybrid
+from ..augment import HybridFileError, save_hybrid
+from ..augment.save.write import check_target
 from ..identify import Estimate
-from ..identify.whole_files import as_json, write_text
+from ..identify.atomic_write import as_json, write_text
+from ..identify.checkpoint import set_aside
 from ..load import save
 from ..model import Model, ModelWarning
 from ..model.joints import Prismatic
@@ -104,6 +107,7 @@ def write_files(calibration: Calibration, folder: Path) -> None:
         write_text(folder / "ranges.json", as_json(ranges))
         name = f"calibrated{calibration.model_file.suffix}"
         save(_as_in_file(fitted.model, calibration), folder / name, like=calibration.model_file)
+    make_room(folder / "model.hybrid")
     save_hybrid(calibration.best.model, folder / "model.hybrid")
     hybrid = calibration.stage("hybrid")
     if hybrid is not None:
@@ -115,6 +119,18 @@ def write_files(calibration: Calibration, folder: Path) -> None:
                 hybrid.model, folder / "augmentation", delay, calibration.model_file, whole_friction=True
             )
     write_text(folder / "summary.json", as_json(summary(calibration)))
+
+
+def make_room(path: Path) -> None:
+    """Set aside what is no model any more in the place of one; `save_hybrid` would refuse to replace it."""
+    try:
+        check_target(path)
+    except HybridFileError as problem:
+        if path.parent.is_dir() and os.path.lexists(path):
+            place = set_aside(path)
+            warnings.warn(
+                f"{path} is damaged ({problem.what}) and was renamed to {place.name}", UserWarning, stacklevel=2
+            )
 
 
 def _as_in_file(model: Model, calibration: Calibration) -> Model:

@@ -1,21 +1,21 @@
 """The main job: from logs to a calibrated model, and to what it lacked."""
 
-import json
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..data.log import Quality, quality
 from ..identify import Fit, Free, Parameters, Problem
 from ..identify.blas import one_thread
+from ..identify.checkpoint import read_checkpoint, write_checkpoint
 from ..identify.levenberg_marquardt import Point, search
 from ..identify.starts import best_starts
-from ..identify.whole_files import write_text
 from ..model import Model
 from .config import Config
 from .discovery import Discovered, better, discover_effects
@@ -38,12 +38,12 @@ _ENOUGH = 0.02
 @one_thread
 def work_through(config: Config, folder: Path, resume: bool, say: Callable[[str], None]) -> Calibration:
     """All stages. `say` is told of every part of the work, and of what happens in it."""
-    _same_run(config, folder / "progress", resume)
+    _refuse_other_settings(config, folder / "progress", resume)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         say(PARTS[0])
         began = time.perf_counter()
-        work = Work(config, bench_of(config), folder, resume, say)
+        work = Work(config, bench_of(config), folder, resume, say, caught)
         work.seconds[PARTS[0]] = time.perf_counter() - began
         stopped = False
         try:
@@ -56,34 +56,29 @@ def work_through(config: Config, folder: Path, resume: bool, say: Callable[[str]
             if not work.stages:
                 raise
             warnings.warn(f"the work ended early: {problem}", UserWarning, stacklevel=2)
-    told = tuple(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning)))
-    return Calibration(
-        config.model_file.stem,
-        config.model_file,
-        work.bench.training,
-        work.bench.held_out,
-        work.qualities,
-        tuple(work.stages),
-        work.candidates,
-        work.findings,
-        work.curves,
-        told,
-        config.window,
-        work.seconds,
-        stopped,
-    )
+    return work.calibration(stopped)
 
 
-def _same_run(config: Config, progress: Path, resume: bool) -> None:
-    """What was begun is gone on with only if the same is asked for."""
+def _refuse_other_settings(config: Config, progress: Path, resume: bool) -> None:
+    """Refuse to resume a run whose settings changed."""
     progress.mkdir(parents=True, exist_ok=True)
-    file, asked = progress / "asked.txt", repr(replace(config, text="", folder=Path()))
-    if resume and file.exists() and file.read_text() != asked:
+    file, settings = progress / "settings.json", _settings(config)
+    kept = read_checkpoint(file) if resume else None
+    if kept is not None:
+        _compare_settings(kept, settings, progress)
+    write_checkpoint(file, {"settings": settings}, continued=resume)
+
+
+def _settings(config: Config) -> str:
+    return repr(replace(config, text="", folder=Path()))
+
+
+def _compare_settings(kept: dict[str, Any], settings: str, progress: Path) -> None:
+    if kept.get("settings") != settings:
         raise ValueError(
             f"{progress.parent} is a run with other settings than are asked for now; give fit.toml as it was, or begin anew "
             "with --force or another --out"
         )
-    write_text(file, asked)
 
 
 def _run(work: Work) -> None:
@@ -251,10 +246,12 @@ def _without_library(fit: Fit) -> Fit:
 
 
 def _discover(work, ways, start, base, menu, places) -> Discovered:
-    """What was found is kept, so that a resumed run does not ask again."""
+    """Discover which effects are missing, or read it from the checkpoint of a run that is resumed."""
     file = work.folder / "progress" / "discovery.json"
-    if work.resume and file.exists():
-        kept = json.loads(file.read_text())
+    settings = f"{_settings(work.config)} {[(e.effect, e.where) for e in menu]}"
+    kept = read_checkpoint(file) if work.resume else None
+    if kept is not None:
+        _compare_settings(kept, settings, file.parent)
         by_name = {(e.effect, e.where): e for e in menu}
         chosen = tuple(by_name[effect, where] for effect, where in kept["chosen"])
         point = Point(np.array(kept["z"]), np.array(kept["s"]).reshape(start.s.shape))
@@ -267,13 +264,14 @@ def _discover(work, ways, start, base, menu, places) -> Discovered:
     found = reduce(better, tried)
     for entry in found.chosen:
         work.say(f"found {entry.effect}{f' at {entry.where}' if entry.where else ''}")
-    text = {
+    found_now = {
+        "settings": settings,
         "chosen": [(e.effect, e.where) for e in found.chosen],
         "candidates": [vars(c) for c in found.candidates],
         "z": found.point.z.tolist(),
         "s": found.point.s.ravel().tolist(),
     }
-    write_text(file, json.dumps(text))
+    write_checkpoint(file, found_now, continued=work.resume)
     return found
 
 

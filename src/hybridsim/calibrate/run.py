@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .. import interrupt
 from ..escape import for_people
 from .config import Config
 from .files import write_files
@@ -17,16 +18,21 @@ _WRITING, _LAST = "writing models and parameters", 2.0
 
 
 def calibrate(config: Config, folder: Path, resume: bool = False, progress: bool = False) -> Calibration:
-    """Do all that a config asks for, and write the run folder. What was begun in it before is gone on with by `resume`.
+    """Do all that a config asks for, and write the run folder. With `resume`, continue what was begun in it.
 
-    Ctrl-C ends it with what there is (`stopped`); before the first model has been judged it is a KeyboardInterrupt.
+    A KeyboardInterrupt ends it with what there is (`stopped`), unless no model has been judged yet: then it is passed on.
     Warnings are kept in the result, and given when all is done.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with _shown(progress) as say:
+    with _shown(progress) as show:
+
+        def say(words: str) -> None:
+            show(words)
+            interrupt.check()
+
         found = work_through(config, folder, resume, say)
-        say(_WRITING)
+        show(_WRITING)
         write_files(found, folder)
     for words in found.warnings:
         warnings.warn(words, UserWarning, stacklevel=2)

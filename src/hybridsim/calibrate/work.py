@@ -1,6 +1,7 @@
 """What the stages of the main job share: models are fitted, judged, and kept as they come."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,9 +15,10 @@ from ..identify.fit import solved
 from ..identify.levenberg_marquardt import Point
 from ..model import Model
 from .config import Config
+from .files import make_room, write_files
 from .judge import judged, windows_of, zeros_found
 from .load import Bench
-from .result import Candidate, Curve, Finding, Stage
+from .result import Calibration, Candidate, Curve, Finding, Stage
 
 TITLES = {
     "original": "as in the file",
@@ -57,6 +59,7 @@ class Work:
     folder: Path
     resume: bool
     say: Callable[[str], None]
+    caught: list[warnings.WarningMessage]
     qualities: dict[str, Quality] = field(default_factory=dict)
     stages: list[Stage] = field(default_factory=list)
     candidates: tuple[Candidate, ...] = ()
@@ -74,6 +77,25 @@ class Work:
     def judging(self) -> tuple[str, ...]:
         """Runs by which models are judged: those held out, else those of the fit."""
         return tuple(log.run for log in self.bench.held_out) or self.training
+
+    def calibration(self, stopped: bool) -> Calibration:
+        """The result so far. `stopped`: whether stages may be missing."""
+        told = (str(w.message) for w in self.caught if issubclass(w.category, UserWarning))
+        return Calibration(
+            self.config.model_file.stem,
+            self.config.model_file,
+            self.bench.training,
+            self.bench.held_out,
+            self.qualities,
+            tuple(self.stages),
+            self.candidates,
+            self.findings,
+            self.curves,
+            tuple(dict.fromkeys(told)),
+            self.config.window,
+            self.seconds,
+            stopped,
+        )
 
     @contextmanager
     def part(self, words: str) -> Iterator[None]:
@@ -112,7 +134,7 @@ class Work:
         return solved(problem, solver, known, folder=folder, resume=self.resume, progress=told, start=start)
 
     def add(self, name: str, model: Model, fit: Fit | None, problem: Problem, z: np.ndarray) -> None:
-        """A stage: judged on what it has seen and on what it has not."""
+        """A stage: judged on what it has seen and on what it has not. Its files are written now, in case the process dies."""
         begin = 0.0 if self.config.start == "measured" else float(self.config.start)
         seen, _ = judged(windows_of(problem, self.training), z, begin, APART)
         held_out, prediction = judged(windows_of(problem, self.judging), z, begin, APART)
@@ -120,7 +142,11 @@ class Work:
         self.stages.append(Stage(name, title, model, apparatus, fit, seen, held_out, prediction))
         self.points[name] = z
         if fit is not None:
+            make_room(self.folder / "fits" / name / "model")
             fit.save(self.folder / "fits" / name)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they come again when the last stage is written
+                write_files(self.calibration(stopped=True), self.folder)
             if fit.done == "stopped":
                 raise StoppedError
 

@@ -17,7 +17,7 @@ def write_text(path: Path, text: str) -> None:
         except OSError as problem:
             raise type(problem)(problem.errno, problem.strerror, str(path)) from problem
     else:
-        from ..identify.whole_files import write_text as write_whole
+        from ..identify.atomic_write import write_text as write_whole
 
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text)
@@ -33,6 +33,6 @@ def refuse_to_overwrite(path: Path, force: bool) -> None:
 
 def print_json(record: dict[str, Any]) -> None:
     """On stdout."""
-    from ..identify.whole_files import as_json
+    from ..identify.atomic_write import as_json
 
     sys.stdout.write(as_json(record) + "\n")

@@ -6,6 +6,7 @@ from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import interrupt
 from ..escape import for_people, on_one_line
 from .arguments import Files, Flag, OptionalFolder
 from .exit_codes import INTERRUPTED
@@ -45,13 +46,15 @@ def fit(
     if (aside := prepare_folder(folder, resume, force)) is not None:
         _say(f"what was in {folder} is now in {aside}")
     _keep(config, folder)
+    interrupt.advise(for_people(_how_to_go_on(files, folder)))
     # With --json nothing but the summary may be on stdout, whoever else prints.
     try:
         with redirect_stdout(sys.stderr) if json else nullcontext():
-            found = calibrate(config, folder, resume=resume, progress=sys.stderr.isatty())
+            with interrupt.safe_points():
+                found = calibrate(config, folder, resume=resume, progress=sys.stderr.isatty())
             report = write_report(found, folder, listed(found, folder))
     except KeyboardInterrupt:
-        _say(_how_to_go_on(files, folder))
+        interrupt.say()
         return INTERRUPTED
     except OSError as problem:
         # A full disk is noticed while writing, when Python no longer knows where.
@@ -64,7 +67,7 @@ def fit(
     else:
         show_outcome(record)
     if found.stopped:
-        _say(_how_to_go_on(files, folder))
+        interrupt.say()
         return INTERRUPTED
     return 0
 
@@ -120,7 +123,7 @@ def _keep(config: "Config", folder: Path) -> None:
 
 def _how_to_go_on(files: tuple[Path, ...], folder: Path) -> str:
     return (
-        f"interrupted; what was finished is in {folder}, and this goes on from there: "
+        f"what was finished is in {folder}, and this goes on from there: "
         f"{shlex.join(['hybridsim', 'fit', *map(str, files), '--out', str(folder), '--resume'])}"
     )
 

@@ -1,5 +1,7 @@
 """Run folders: what `hybridsim fit` leaves, and where the next one goes."""
 
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ SUMMARY = "summary.json"
 BEST = "model.hybrid"
 """The best model of a run."""
 CONFIG = "fit.toml"
+_DRAFT = re.compile(r"\..+\.(\d+|[0-9a-f]{8}\.(tmp|old))")
+"""Names of files before they are complete, by `identify/atomic_write.py` and `augment/save/write.py`."""
 LARGEST_SUMMARY = 256 * 10**6
 """[bytes] The errors of all windows are in it: an hour in windows of 0.1 s takes some megabytes."""
 
@@ -54,7 +58,17 @@ def prepare_folder(folder: Path, resume: bool, force: bool) -> Path | None:
         )
     aside = _move_aside(folder) if inside and force else None
     folder.mkdir(parents=True, exist_ok=True)
+    _remove_drafts(folder)
     return aside
+
+
+def _remove_drafts(folder: Path) -> None:
+    """Remove what a process that was ended in the middle of writing has left: files of ours that never got their name."""
+    for path in [path for path in folder.rglob(".*") if _DRAFT.fullmatch(path.name)]:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _move_aside(folder: Path) -> Path:

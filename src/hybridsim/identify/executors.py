@@ -12,6 +12,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections import deque
@@ -26,6 +27,8 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
 from typing import Any
 from uuid import uuid4
 
@@ -52,30 +55,60 @@ def _number(n: int | None) -> int:
 
 
 class Processes(Executor):
-    """A pool of processes that is replaced when one of them has died. They are spawned: JAX does not survive a fork."""
+    """A pool of processes that is replaced when one of them has died. They are spawned: JAX does not survive a fork.
+
+    They end with this process, however that ends: each watches a pipe that closes then.
+    """
 
     def __init__(self, n: int):
         self._max_workers = n
-        self._pool = self._fresh()
+        self._pool, self._lifeline = self._fresh()
 
-    def _fresh(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._max_workers, multiprocessing.get_context("spawn"), _leave_ctrl_c)
+    def _fresh(self) -> tuple[ProcessPoolExecutor, Connection]:
+        context = multiprocessing.get_context("spawn")
+        theirs, ours = context.Pipe(duplex=False)
+        return ProcessPoolExecutor(self._max_workers, context, _begin_worker, (theirs,)), ours
 
     def submit(self, fn: Callable, /, *args: Any, **kwargs: Any) -> Future:
-        try:
-            return self._pool.submit(fn, *args, **kwargs)
-        except BrokenExecutor:
-            self._pool.shutdown(wait=False)
-            self._pool = self._fresh()
-            return self._pool.submit(fn, *args, **kwargs)
+        with _ctrl_c_kept_from_new_processes():
+            try:
+                return self._pool.submit(fn, *args, **kwargs)
+            except BrokenExecutor:
+                self._pool.shutdown(wait=False)
+                self._pool, self._lifeline = self._fresh()
+                return self._pool.submit(fn, *args, **kwargs)
+
+    def abandon(self) -> None:
+        """End the processes without waiting for their tasks. New ones are started when the next task comes."""
+        self._lifeline.close()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
 
-def _leave_ctrl_c() -> None:
-    """To the process that waits for us: a terminal sends it to all."""
+def _begin_worker(lifeline: Connection) -> None:
+    """A terminal sends Ctrl-C to all; leave it to the process that waits for us, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(lifeline,), name="hybridsim.lifeline", daemon=True).start()
+
+
+def _end_with(lifeline: Connection) -> None:
+    with suppress(EOFError, OSError):
+        lifeline.recv_bytes()
+    os._exit(1)
+
+
+@contextmanager
+def _ctrl_c_kept_from_new_processes() -> Iterator[None]:
+    """A process that is started inside inherits that SIGINT is blocked, until it has said that it ignores it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def run_all(executor: Executor, function: Callable, tasks: Sequence, attempts: int = 3) -> list:
@@ -123,6 +156,10 @@ def as_they_end(
                     suspects.append(i)
                 else:
                     yield i, result
+    except KeyboardInterrupt:
+        if isinstance(executor, Processes):
+            executor.abandon()
+        raise
     finally:
         for future in running:
             future.cancel()

@@ -1,8 +1,4 @@
-"""The progress of a long fit: shown, and kept on disk such that a killed one goes on where it was.
-
-Only whole states are written, each to a new file that then takes the name of the old one: whenever the process dies, a
-whole state is there. Searches are deterministic, so going on from any state ends where the uninterrupted search ends.
-"""
+"""The progress of a long fit: shown, and written to checkpoints from which a killed fit continues."""
 
 import hashlib
 import os
@@ -14,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from .checkpoint import read_checkpoint, write_checkpoint
 from .levenberg_marquardt import Point
-from .whole_files import write_arrays
 
 _FILE = "progress.npz"
 _SECONDS = 1.0
-"""Not more often is a state written."""
+"""Minimum interval between two checkpoints."""
 State = Mapping[str, Any]
 
 
 class Journal:
-    """Of one fit. Without a folder nothing is kept."""
+    """The progress of one fit. Without a folder nothing is written."""
 
     def __init__(
         self,
@@ -33,10 +29,11 @@ class Journal:
         resume: bool = False,
         show: Callable[[str, int, float], None] | None = None,
     ):
-        """`of`: a fingerprint of the problem, by which a state of another one is refused."""
+        """`of`: a fingerprint of the problem, by which the state of another one is refused."""
         self.folder, self.costs, self._show = None if folder is None else Path(folder), [], show
         self._of, self._written, self._begun, self._before = of, -np.inf, time.monotonic(), 0.0
         self._restored: dict[str, np.ndarray] = {}
+        self._continued = resume
         self._start: dict[str, Any] = {}
         if self.folder is not None:
             if self.folder.exists() and not self.folder.is_dir():
@@ -47,22 +44,22 @@ class Journal:
 
     @property
     def seconds(self) -> float:
-        """Spent on the fit, by all processes that worked on it."""
+        """Time spent on the fit by all processes that worked on it."""
         return self._before + time.monotonic() - self._begun
 
     def restored(self, stage: str) -> dict[str, np.ndarray] | None:
-        """The state in which this stage of the search was left; None where it was not begun."""
+        """The state in which this stage of the search was left; None if it was not begun."""
         if self._restored.get("stage") is None or str(self._restored["stage"]) != stage:
             return None
         return {k.removeprefix("state."): v for k, v in self._restored.items() if k.startswith("state.")}
 
     @property
     def stage(self) -> str | None:
-        """In which an earlier process was."""
+        """The stage that an earlier process had reached."""
         return str(self._restored["stage"]) if "stage" in self._restored else None
 
     def start(self, stage: str, point: Point) -> Point:
-        """Where a stage begins: at this point, or in a fit that is resumed where it began then. Kept with every state."""
+        """Where a stage begins: at this point, or, if the fit is resumed in this stage, where it began then."""
         kept = {k: v for k, v in self._restored.items() if k.startswith("start.")}
         if self.stage == stage and kept:
             point = Point(kept["start.z"], kept["start.s"], damping=float(kept["start.damping"]))
@@ -70,7 +67,7 @@ class Journal:
         return point
 
     def note(self, stage: str, iteration: int, cost: float, state: Callable[[], State]) -> None:
-        """One more iteration is done; `state` is called where it is time to write."""
+        """Record an iteration. `state` is called if it is time for a checkpoint."""
         self.costs.append(cost)
         if self._show is not None:
             self._show(stage, iteration, cost)
@@ -84,20 +81,16 @@ class Journal:
         target = self.folder / _FILE
         content |= {"stage": stage, "of": self._of, "costs": self.costs, "seconds": self.seconds} | self._start
         try:
-            write_arrays(target, content)
+            write_checkpoint(target, content, self._continued)
         except OSError as problem:
             raise OSError(f"{target}: the progress of the fit cannot be written: {problem}") from problem
-        self._written = time.monotonic()
+        self._written, self._continued = time.monotonic(), True
 
     def _read(self) -> dict[str, np.ndarray]:
         target = Path(self.folder or ".") / _FILE
-        if not target.exists():
+        found = read_checkpoint(target)
+        if found is None:
             return {}
-        try:
-            with np.load(target, allow_pickle=False) as file:
-                found = dict(file)
-        except (OSError, ValueError, KeyError) as problem:
-            raise ValueError(f"{target} is not the progress of a fit ({problem}); delete it to begin anew") from problem
         if str(found["of"]) != self._of:
             raise ValueError(
                 f"{target} belongs to another fit: model, logs or options differ; give them as they were, delete it, or choose "
@@ -108,7 +101,7 @@ class Journal:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Of arrays and of what prints: equal in every process."""
+    """A hash of arrays and of what prints, equal in every process."""
     digest = hashlib.sha256()
     for part in parts:
         array = isinstance(part, np.ndarray) or hasattr(part, "__array__")
@@ -119,7 +112,7 @@ def fingerprint(*parts: Any) -> str:
 
 @contextmanager
 def shown(progress: bool) -> Iterator[Callable[[str, int, float], None] | None]:
-    """A line that tells how a search goes."""
+    """Show a line that tells how a search goes."""
     if not progress:
         yield None
         return

@@ -12,11 +12,11 @@ from ..augment.save import load_hybrid, save_hybrid
 from ..model import Model
 from ..reading import read_json, read_npz
 from .apparatus import Apparatus
+from .atomic_write import write_arrays, write_text
 from .errors import Errors
 from .estimates import Estimate
 from .levenberg_marquardt import Point
 from .problem import Problem
-from .whole_files import write_arrays, write_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ def load_fit(folder: str | Path) -> Fit:
             text["seconds"],
             text["estimated_noise"],
         )
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+    except Exception as problem:  # zipfile and NumPy meet damage with errors of many kinds
         raise ValueError(
             f"{folder} holds no fit that can be read ({problem}); it is written by fit.save(folder)"
         ) from problem

@@ -1,7 +1,7 @@
 """Compiled code of a batch as a Python function of NumPy arrays."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from ctypes import addressof, c_int64, c_size_t, c_void_p
 from itertools import pairwise
 
@@ -35,7 +35,8 @@ class BatchExecutable:
             inputs = [x.copy() if any(np.may_share_memory(x, y) for y in out) else x for x in inputs]
         table = (c_size_t * max(len(inputs), 1))(*map(address, inputs))
 
-        def work(begin: int, end: int) -> None:
+        # The memory belongs to the work, which a thread may still be doing when the caller has been interrupted twice.
+        def work(begin: int, end: int, memory=(inputs, results)) -> None:
             local = self._local
             if not hasattr(local, "scratch"):
                 local.scratch = aligned(self.kernel.scratch)
@@ -67,12 +68,20 @@ class Pool:
         self._lock = threading.Lock()
 
     def run(self, work, parts: list[tuple[int, int]]) -> None:
-        """work(begin, end) for all parts. The caller does the first itself: a thread less to wake."""
-        futures = [self._started().submit(work, *part) for part in parts[1:]]
-        if parts:
-            work(*parts[0])
-        for future in futures:
-            future.result()
+        """work(begin, end) for all parts. The caller does the first itself: a thread less to wake.
+
+        It returns when no thread works any more, also after a KeyboardInterrupt.
+        """
+        futures = []
+        try:
+            futures.extend(self._started().submit(work, *part) for part in parts[1:])
+            if parts:
+                work(*parts[0])
+            for future in futures:
+                future.result()
+        except BaseException:
+            wait(futures)
+            raise
 
     def _started(self) -> ThreadPoolExecutor:
         with self._lock:

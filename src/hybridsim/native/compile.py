@@ -10,6 +10,7 @@ from llvmlite import __version__ as llvmlite_version
 
 from .cache import key_of, read, write
 from .target import target
+from .uninterrupted import uninterrupted
 
 _LOCK = threading.Lock()
 
@@ -40,6 +41,7 @@ def object_key(text: str, optimise: int) -> str:
     return key_of(text, str(optimise), *versions())
 
 
+@uninterrupted
 def load(key: str, name: str) -> Compiled | None:
     """The function `name` of object code on disk, if it is there."""
     started = time.perf_counter()
@@ -55,6 +57,7 @@ def load(key: str, name: str) -> Compiled | None:
     return Compiled(address, engine, time.perf_counter() - started, True) if address else None
 
 
+@uninterrupted
 def _compile(text: str, name: str, optimise: int, key: str) -> Compiled:
     started = time.perf_counter()
     with _LOCK:

@@ -32,6 +32,7 @@ class Executable:
             seen, table, kept = local.seen, local.inputs, local.kept
         for k, x in enumerate(arrays):
             if x is not seen[k]:
+                seen[k] = None  # until all three agree again, which an interruption may prevent
                 kept[k] = ready = as_read(x, self._dtypes[k])
                 table[k] = address(ready)
                 # Only what is read in place may be taken for the same next time: a converted copy would be stale.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ...calibrate.result import Calibration
 from ...escape import for_people
-from ...identify.whole_files import write_text
+from ...identify.atomic_write import write_text
 from .page import page
 
 

@@ -10,12 +10,17 @@ import numpy as np
 
 
 def write_text(path: Path, text: str) -> None:
-    """As UTF-8."""
-    _write(path, lambda file: file.write(text.encode()))
+    """Write text as UTF-8."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes."""
+    _write(path, lambda file: file.write(data))
 
 
 def as_json(value: Any) -> str:
-    """Readable. JSON knows no infinity: what is not finite is null."""
+    """Readable JSON. It knows no infinity: what is not finite is null."""
     return json.dumps(_finite(value), indent=1)
 
 
@@ -30,21 +35,21 @@ def _finite(value: Any) -> Any:
 
 
 def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
-    """As npz."""
+    """Write arrays as npz."""
     _write(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
 def _write(path: Path, write: Callable[[BinaryIO], Any]) -> None:
-    """Into another file beside it first, which then takes its place."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a draft beside the file first, which then takes its place."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with open(unfinished, "wb") as file:
+        with open(draft, "wb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(unfinished, path)
+        os.replace(draft, path)
     except OSError as problem:
-        # A full disk is noticed while writing, when Python no longer knows the file's name.
-        raise type(problem)(problem.errno, problem.strerror, problem.filename or str(path)) from problem
+        # Name the file that was asked for: Python names the draft, or nothing where a disk fills up while it is written.
+        raise type(problem)(problem.errno, problem.strerror, str(path)) from problem
     finally:
-        unfinished.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
