@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -43,6 +44,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if isinstance(value, np.random.Generator) and value in _states:
                 value.bit_generator.state = _states[value]
 
+
+# A shell ignores Ctrl-C for what it runs in the background, and processes inherit that: tests of Ctrl-C would wait in vain.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MOST_MAPPINGS = 20_000
 """Linux gives a process 65,530 mappings of memory, and every compiled program takes several: one process that runs

@@ -17,7 +17,7 @@ from .bombs import LOGS, ROBOT, csv_of_one_line, zip_of_zeros
 MOST_MEMORY, MOST_SECONDS = 1e9, 5.0
 TOML = '[model]\nfile = "robot.urdf"\n[logs]\ntraining = ["run.csv"]\n[fit]\nfree = ["link/arm/mass"]\n'
 PROGRAM = """
-import contextlib, io, json, os, resource, sys, time
+import contextlib, io, json, os, re, sys, time
 from hybridsim import cli
 import hybridsim.calibrate, hybridsim.view.report
 for name, arguments in json.load(open(sys.argv[1])).items():
@@ -25,7 +25,8 @@ for name, arguments in json.load(open(sys.argv[1])).items():
     began = time.process_time()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
         code = cli.main(arguments)
-    memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Not ru_maxrss, which begins with the size of the process that started this one.
+    memory = 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
     found = {"code": code, "said": said.getvalue(), "seconds": time.process_time() - began, "memory": memory}
     print(json.dumps([name, found]), flush=True)
 """
