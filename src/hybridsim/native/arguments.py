@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from .types import type_of
+from .types import SUPPORTED, UnsupportedTypeError, type_of
 
 _ARRAYS = (np.ndarray, np.generic, jax.Array)
 _FEW = 8
@@ -56,6 +56,8 @@ class Arguments:
                 arrays.append(leaf)
                 signature.append(leaf.shape)
                 signature.append(leaf.dtype.num)
+            elif isinstance(leaf, np.ma.MaskedArray):
+                refuse_masks((self.args, self.kwargs), _place)
             elif isinstance(leaf, _ARRAYS):
                 arrays.append(_data(leaf))
                 signature += leaf.shape, _type_key(leaf)
@@ -70,8 +72,8 @@ class Arguments:
             key += signature
 
     @staticmethod
-    def check(args: tuple, kwargs: dict) -> None:
-        """Errors of what cannot be compiled, with the place of the leaf that is wrong."""
+    def check(args: tuple, kwargs: dict, fallback: bool) -> None:
+        """Errors of what cannot be compiled, or with `fallback` not even by XLA, with the place of the wrong leaf."""
         for path, leaf in jax.tree.leaves_with_path((args, kwargs)):
             place = _place(path)
             if not isinstance(leaf, _ARRAYS):
@@ -85,8 +87,13 @@ class Arguments:
             else:
                 try:
                     type_of(leaf.dtype)
-                except TypeError as error:
-                    raise TypeError(f"{place} is an array of {leaf.dtype}: {error}") from None
+                except UnsupportedTypeError as error:
+                    if not _jax_has(leaf.dtype):
+                        raise TypeError(
+                            f"{place} is an array of {leaf.dtype}, which JAX does not have; use {SUPPORTED}"
+                        ) from None
+                    if not fallback:
+                        raise TypeError(f"{place} is an array of {leaf.dtype}: {error}") from None
 
     def function_of_arrays(self, f: Callable) -> Callable:
         """f with the static leaves filled in, as a function of the arrays."""
@@ -180,6 +187,23 @@ def is_key(leaf: Any) -> bool:
 def _static(leaf: Any) -> tuple:
     """Part of a key. 1, 1.0 and True are equal for Python, but not for a program; nor are 0.0 and -0.0."""
     return _Signature, type(leaf), leaf.hex() if type(leaf) is float else leaf
+
+
+def refuse_masks(tree: Any, place: Callable[[tuple], str]) -> None:
+    """Native code reads and writes the numbers of an array only, so a mask would be lost in silence."""
+    for path, leaf in jax.tree.leaves_with_path(tree):
+        if isinstance(leaf, np.ma.MaskedArray):
+            raise TypeError(
+                f"{place(path)} is a NumPy masked array of shape {leaf.shape}, and native code has no masks; "
+                "give a plain array, such as that of its method filled(value)"
+            )
+
+
+def _jax_has(dtype: Any) -> bool:
+    """Whether JAX has arrays of this type. Not of text, dates, objects or records."""
+    if dtype == jax.dtypes.float0 or jnp.issubdtype(dtype, jax.dtypes.extended):
+        return True
+    return jnp.issubdtype(dtype, jnp.number) or jnp.issubdtype(dtype, jnp.bool_)
 
 
 def _place(path) -> str:

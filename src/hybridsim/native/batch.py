@@ -73,7 +73,7 @@ class Batched:
             arguments = Arguments(args, {})
             entry = self._known.get(arguments.key) or self._trace(arguments)
         except TypeError:
-            Arguments.check(args, {})
+            Arguments.check(args, {}, self._fallback)
             raise
         if arguments.has_tracers or entry.captured:
             return entry.over_rows(arguments.arrays, out)
@@ -92,7 +92,7 @@ class Batched:
             key = (skeleton, tuple((s.shape, s.dtype, s.weak_type) for s in specs), tuple(axes))
             entry = self._rows.get(key)
             if entry is None:
-                Arguments.check(arguments.args, {})
+                Arguments.check(arguments.args, {}, self._fallback)
                 found = function_of(
                     arguments.function_of_arrays(self._f),
                     specs,

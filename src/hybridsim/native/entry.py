@@ -8,8 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .function import Function
-from .lower import UnsupportedPrimitiveError
-from .primitive import native, warn_of_fallback
+from .primitive import UNSUPPORTED, native, warn_of_fallback
 from .traced import Result
 
 
@@ -32,7 +31,7 @@ class Entry:
         """Native code, a function of a list of arrays and perhaps of arrays to be written; else `call` by XLA."""
         try:
             return make()
-        except UnsupportedPrimitiveError as error:
+        except UNSUPPORTED as error:
             if not self.function.fallback:
                 raise
             warn_of_fallback(error)

@@ -24,8 +24,9 @@ def jit(f: Callable, *, fallback: Literal["xla"] | None = None, optimise: int = 
     With arguments of JAX's transformations (under jax.jit, jax.vmap, jax.grad ...) the result is part of that
     program: the native code is called by XLA, in lanes where it is mapped, and its derivatives are native too.
 
-    A primitive of JAX that the native compiler does not know is an `UnsupportedPrimitiveError`; with
-    `fallback="xla"` it is a warning, and XLA compiles the function. `optimise` is LLVM's level, 0 to 3.
+    A primitive of JAX that the native compiler does not know is an `UnsupportedPrimitiveError`, and a type of
+    numbers that it does not know (complex, float16 ...) is a `TypeError`; with `fallback="xla"` both are a warning,
+    and XLA compiles the function. NumPy's masked arrays are refused, because masks would be lost. `optimise` is LLVM's level, 0 to 3.
     """
     if fallback not in (None, "xla"):
         raise ValueError(f'fallback is {fallback!r}; it may be "xla" or None')
@@ -47,7 +48,7 @@ class Jitted:
             arguments = Arguments(args, kwargs)
             entry = self._known.get(arguments.key)
         except TypeError:
-            Arguments.check(args, kwargs)
+            Arguments.check(args, kwargs, self._fallback)
             raise
         if entry is None:
             entry = self._trace(arguments)
@@ -72,7 +73,7 @@ class Jitted:
         with self._lock:
             entry = self._known.get(arguments.key)
             if entry is None:
-                Arguments.check(arguments.args, arguments.kwargs)
+                Arguments.check(arguments.args, arguments.kwargs, self._fallback)
                 entry = self._make(arguments)
                 # What a function has captured from JAX's tracing is only of use there.
                 if not entry.captured:

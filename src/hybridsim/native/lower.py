@@ -12,7 +12,7 @@ from .functions import FUNCTIONS
 from .graph import Graph
 from .rebuild import WIDTH
 from .scalars import Scalars
-from .types import is_key, type_of
+from .types import UnsupportedTypeError, dtype_name, is_key, type_of
 
 
 class UnsupportedPrimitiveError(NotImplementedError):
@@ -49,6 +49,7 @@ class Lowering:
                     f"the native compiler has no rule for JAX's primitive {name!r}, used at {where(self.enclosing)}; "
                     'write the function without it, or pass fallback="xla"'
                 )
+            self._check_types(eqn)
             outs = rule(self, eqn, *(self.read(env, v) for v in eqn.invars))
             for v, out in zip(eqn.outvars, outs, strict=True):
                 if isinstance(out, Lazy) and not out.cheap and uses[v] > 1:
@@ -57,6 +58,16 @@ class Lowering:
                 self._notice(out)
             self.enclosing.pop()
         return [self.read(env, v) for v in jaxpr.outvars]
+
+    def _check_types(self, eqn) -> None:
+        for v in eqn.outvars:
+            try:
+                type_of(v.aval.dtype)
+            except UnsupportedTypeError:
+                name = dtype_name(v.aval.dtype)
+                raise UnsupportedTypeError(
+                    f"numbers of type {name} are not supported, but are used at {where(self.enclosing)}"
+                ) from None
 
     def _notice(self, out: Array) -> None:
         """What is done to one row, or number, of an array is often done to all: `pack` wants to know."""

@@ -19,6 +19,10 @@ from jax.interpreters import ad, batching, mlir
 from .ffi import ALIGNMENT, register
 from .function import Function
 from .lower import UnsupportedPrimitiveError
+from .types import UnsupportedTypeError
+
+UNSUPPORTED = (UnsupportedPrimitiveError, UnsupportedTypeError)
+"""What `fallback` leaves to XLA."""
 
 native = Primitive("native")
 native.multiple_results = True
@@ -95,7 +99,7 @@ def _foreign_call(*inputs, function: Function, rows: int | None, shared: tuple[b
     """XLA's call of the native code, with scratch memory as one more result."""
     try:
         kernel = function.kernel(None if rows is None else shared)
-    except UnsupportedPrimitiveError as error:
+    except UNSUPPORTED as error:
         if not function.fallback:
             raise
         warn_of_fallback(error)
@@ -107,8 +111,8 @@ def _foreign_call(*inputs, function: Function, rows: int | None, shared: tuple[b
     return jax.ffi.ffi_call(target, results)(*inputs, **attributes)[:-1]
 
 
-def warn_of_fallback(error: UnsupportedPrimitiveError) -> None:
-    """One sentence that names the primitive and the user's line."""
+def warn_of_fallback(error: Exception) -> None:
+    """One sentence that names the primitive or type and the user's line."""
     reason = str(error).split(";")[0]
     warnings.warn(f"{reason}; XLA compiles this function instead", RuntimeWarning, stacklevel=2)
 

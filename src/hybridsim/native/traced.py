@@ -11,7 +11,7 @@ import numpy as np
 from jax.core import Tracer, eval_jaxpr
 from jax.extend import core as jcore
 
-from .arguments import is_key
+from .arguments import is_key, refuse_masks
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class Result:
     def arrays_of(self, result: Any) -> list:
         """The arrays of a result that someone gives; its structure must be this."""
         leaves, tree = jax.tree.flatten(result)
+        if any(isinstance(leaf, np.ma.MaskedArray) for leaf in leaves):
+            refuse_masks(result, lambda path: f"out{jax.tree_util.keystr(path)}")
         if tree != self.tree:
             raise ValueError(f"out has the structure {tree}, but the function returns {self.tree}")
         return [leaves[i] for i in self.places]

@@ -1,7 +1,7 @@
 """Number types: JAX's dtypes and LLVM's names for them."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +37,8 @@ _ALL = [F64, F32, BOOL, INDEX]
 _ALL += [Type(f"int{n}", f"i{n}", n, "i") for n in (8, 16, 32)]
 _ALL += [Type(f"uint{n}", f"i{n}", n, "u") for n in (8, 16, 32, 64)]
 _BY_NAME = {t.name: t for t in _ALL}
+SUPPORTED = ", ".join(_BY_NAME)
+"""Names, for messages."""
 
 
 def is_key(dtype) -> bool:
@@ -44,13 +46,28 @@ def is_key(dtype) -> bool:
     return jnp.issubdtype(dtype, jax.dtypes.prng_key)
 
 
+def dtype_name(dtype) -> str:
+    """The name of a type; NumPy has none for JAX's keys of random numbers and its gradients of integers."""
+    if is_key(dtype):
+        return str(dtype)
+    return "float0" if dtype == jax.dtypes.float0 else np.dtype(dtype).name
+
+
+class UnsupportedTypeError(TypeError):
+    """Numbers of a type that native code does not have."""
+
+    def __init__(self, reason: str):
+        super().__init__(f'{reason}; use {SUPPORTED}, or pass fallback="xla"')
+
+
+@cache
 def type_of(dtype) -> Type:
     """A key of random numbers is one integer of 64 bits, whose halves, the low one first, are the key's two words."""
     if is_key(dtype):
         if dtype._impl.key_shape != (2,):
-            raise TypeError(f"random keys of the kind {dtype.name} are not supported; use threefry, JAX's default")
+            raise UnsupportedTypeError(f"random keys of the kind {dtype.name} are not supported")
         return _BY_NAME["uint64"]
-    name = np.dtype(dtype).name
+    name = dtype_name(dtype)
     if name not in _BY_NAME:
-        raise TypeError(f"numbers of type {name} are not supported; use {', '.join(_BY_NAME)}")
+        raise UnsupportedTypeError(f"numbers of type {name} are not supported")
     return _BY_NAME[name]
