@@ -5,6 +5,7 @@
 #   make test-cpus tests of native code and physics as on processors with x86-64-v2, v3 and v4: NumPy, XLA, BLAS and
 #                  native code use no more; LEVELS="x86-64-v2 x86-64-v3" and TESTS="tests/native" choose, OPTIONS="-n 1"
 #                  go to pytest; what this processor cannot run is said
+#   make fuzz      property tests with fresh seeds for MINUTES (10, or say: make fuzz MINUTES=60)
 #   make bench     this engine beside jax.jit, MuJoCo, MJX, Pinocchio and TDS; writes benchmarks/RESULTS*.md
 #   make gradients derivatives through contact beside differences and MJX; writes docs/gradients.md
 #   make experiments  the papers' experiments with networks in the engine; tables, and figures in out/experiments
@@ -20,7 +21,7 @@ RUN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 BENCH := $(VENV)/.installed-bench
 
-.PHONY: demo test test-all test-cpus bench gradients experiments lint format clean
+.PHONY: demo test test-all test-cpus fuzz bench gradients experiments lint format clean
 .DEFAULT_GOAL := test
 
 demo: $(RUN)
@@ -34,6 +35,10 @@ test-all: lint
 
 test-cpus: $(DEV)
 	$(BIN)/python tests/cpu_levels.py $(if $(LEVELS),--levels $(LEVELS)) $(if $(TESTS),--tests $(TESTS)) -- $(OPTIONS)
+
+MINUTES ?= 10
+fuzz: $(DEV)
+	$(BIN)/python tests/fuzz.py $(MINUTES)
 
 bench: $(BENCH)
 	$(BIN)/python benchmarks/run.py

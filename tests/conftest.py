@@ -1,7 +1,8 @@
-"""Set-up of all tests: double precision, property tests without deadlines, and where the real measurements are."""
+"""Set-up of all tests: double precision, property tests with a fresh seed, and where the real measurements are."""
 
 import gc
 import os
+import secrets
 import signal
 from pathlib import Path
 
@@ -21,8 +22,8 @@ _given = [flag for flag in os.environ.get("XLA_FLAGS", "").split() if flag not i
 os.environ["XLA_FLAGS"] = " ".join([*_QUICK, *_given])
 jax.config.update("jax_enable_x64", True)
 
-# A first call compiles, so the time of one example says nothing.
-hypothesis.settings.register_profile("hybridsim", deadline=None, derandomize=True, print_blob=True)
+# A first call compiles, so the time of one example says nothing. Hypothesis would not explore where CI is set, unless told.
+hypothesis.settings.register_profile("hybridsim", deadline=None, derandomize=False, print_blob=True)
 hypothesis.settings.load_profile("hybridsim")
 
 
@@ -52,6 +53,35 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 MOST_MAPPINGS = 20_000
 """Linux gives a process 65,530 mappings of memory, and every compiled program takes several: one process that runs
 thousands of tests would be ended by XLA when there are no more."""
+
+
+def pytest_configure(config) -> None:
+    """Choose the seed of all property tests, unless one is given; all workers of pytest-xdist use the main process's."""
+    given = getattr(config, "workerinput", {}).get("hypothesis_seed", config.option.hypothesis_seed)
+    config.option.hypothesis_seed = int(given) if given is not None else secrets.randbelow(2**32)
+    # Hypothesis has looked at the option before this file was read.
+    hypothesis.core.global_force_seed = config.option.hypothesis_seed
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node) -> None:
+    node.workerinput["hypothesis_seed"] = node.config.option.hypothesis_seed
+
+
+def _seed(config) -> str:
+    number = config.option.hypothesis_seed
+    return f"property tests: seed {number}; to repeat this run, add --hypothesis-seed={number}"
+
+
+def pytest_report_header(config) -> str:
+    return _seed(config)
+
+
+def pytest_terminal_summary(terminalreporter, config) -> None:
+    """The seed once more where something failed, because pytest -q prints no header."""
+    if terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(_seed(config))
+
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,4 +1,4 @@
-"""Run random programs with all their memory between pages that may not be touched: python -m native.guarded COUNT LARGEST.
+"""Run random programs with all their memory between pages that may not be touched: python -m native.guarded SEED COUNT LARGEST.
 
 Inputs may only be read. Whoever reads or writes beyond an array, an output or the workspace ends the process.
 With the argument "overrun" an output is one number too short, which must end it too.
@@ -10,7 +10,7 @@ import sys
 
 import jax
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from hybridsim.native.compile import pointer
 from hybridsim.native.function import Function
@@ -68,12 +68,13 @@ def run(closed, arguments, batch: bool, lanes: int, shared: tuple[bool, ...], at
         pointer(kernel.compiled, *[ctypes.c_void_p] * 3)(*places)
 
 
-def many(count: int, largest: int) -> None:
+def many(number: int, count: int, largest: int) -> None:
     """Random programs whose integers, which are indices of many, are often as large or small as can be."""
     done = 0
 
+    @seed(number)
     @settings(
-        max_examples=count, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
+        max_examples=count, deadline=None, database=None, derandomize=False, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(cases(largest=largest))
@@ -112,4 +113,4 @@ if __name__ == "__main__":
         run(jax.make_jaxpr(lambda x: x + 1)(x), [x[:2]], False, 1, (False,), at_end=True)
         print("nothing happened", flush=True)  # noqa: T201
     else:
-        many(int(sys.argv[1]), int(sys.argv[2]))
+        many(*map(int, sys.argv[1:]))

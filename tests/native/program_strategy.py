@@ -1,6 +1,8 @@
 """The strategy: a random program with its inputs, and what is done to it (gradient, vmap ...)."""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -195,6 +197,13 @@ def has_while(program: Program) -> bool:
     return any("while" in s.name or "dynamic fori" in s.name for s in program.steps)
 
 
+def _count() -> None:
+    """Tell `make fuzz` of one more program."""
+    if (file := os.environ.get("HYBRIDSIM_FUZZ_COUNT")) is not None:
+        with Path(file).open("ab") as counter:
+            counter.write(b".")
+
+
 @st.composite
 def cases(draw, largest: int = 6) -> Case:
     special = draw(st.sampled_from([False, False, True]))
@@ -213,4 +222,5 @@ def cases(draw, largest: int = 6) -> Case:
     arguments = tuple(values(rng, spec, special) for spec in inputs)
     in_axes = tuple(draw(st.sampled_from([0, 0, None])) for _ in inputs)
     in_axes = in_axes if 0 in in_axes else (0, *in_axes[1:])
+    _count()
     return Case(program, transform, arguments, in_axes, draw(st.sampled_from([4, 2, 1])), special)

@@ -150,7 +150,7 @@ def test_a_random_mechanism(shape):
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(random_mechanisms.cases(max_links=5, portable=False))
 def test_many_random_mechanisms(case):
     random_mechanism(case)

@@ -248,8 +248,9 @@ def random_configuration(rng: np.random.Generator, kind: str) -> np.ndarray:
 
 
 def thoroughly(examples: int) -> settings:
-    """So many random mechanisms, the same ones in every run.
+    """So many random mechanisms.
 
     A failure is not shrunk, which would take minutes; `test_each_kind_alone_and_in_a_row` tells the kind apart.
     """
-    return settings(max_examples=examples, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))
+    phases = (Phase.explicit, Phase.reuse, Phase.generate)
+    return settings(max_examples=examples, phases=phases)
