@@ -17,8 +17,15 @@ def prepared(monkeypatch, tmp_path, text: str) -> None:
 
 def test_failures_are_kept_with_the_command_that_repeats_them(monkeypatch, tmp_path, capsys):
     prepared(monkeypatch, tmp_path, FAILING)
-    monkeypatch.setattr(fuzz.secrets, "randbelow", lambda _: 17)
-    assert fuzz.main(minutes=0.02) == 1
+    seeds = iter([17])
+
+    def one_seed_then_ctrl_c(_):
+        for seed in seeds:
+            return seed
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fuzz.secrets, "randbelow", one_seed_then_ctrl_c)
+    assert fuzz.main(minutes=5) == 1
     said = capsys.readouterr().out
     assert "seed 17: the job: FAILED" in said
     assert f"--hypothesis-seed=17 {tmp_path / 'test_it.py'}" in said
