@@ -11,6 +11,7 @@ import pytest
 
 import hybridsim as hs
 from hybridsim import native
+from hybridsim.native import scalars
 
 from .test_programs import PROGRAMS
 
@@ -95,3 +96,22 @@ def test_elementary_functions_and_memory_as_c(tmp_path):
     run_c(native.jit(f).lower(*arrays).c_source("f"), "f", arrays, out, tmp_path)
     for found, wanted in zip(out, expected, strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_called_functions_as_c(monkeypatch, tmp_path, dtype):
+    """What a very long program calls instead of writing it out."""
+    monkeypatch.setattr(scalars, "WRITTEN_OUT", -1)
+
+    def f(x):
+        return jnp.sin(x) + jnp.exp(x) * jnp.sin(2 * x), jnp.arctan2(x, 1 + x)
+
+    x = np.linspace(-2.0, 2.0, 5).astype(dtype)
+    compiled = native.jit(f)
+    source = compiled.lower(x).c_source("called")
+    assert source.count(f"hs_sin_{dtype}(") == 11  # its definition, and ten calls
+    out = [np.zeros_like(x), np.zeros_like(x)]
+    run_c(source, "called", [x], out, tmp_path)
+    for found, expected in zip(out, compiled(x), strict=True):
+        np.testing.assert_array_equal(found, expected)

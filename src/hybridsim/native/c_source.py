@@ -10,7 +10,8 @@ import re
 
 import numpy as np
 
-from .graph import Branch, Buffer, Loop, Region, Store
+from .functions.alone import alone
+from .graph import Branch, Buffer, Graph, Loop, Region, Store
 from .live import facts, operands, root
 from .program import Program
 from .types import BOOL, F32, Type
@@ -81,7 +82,7 @@ def c_source(program: Program, name: str = "kernel") -> str:
     """C99 text of a program. `name` must be an identifier that C leaves to its users."""
     if not _IDENTIFIER.fullmatch(name) or name in _KEYWORDS:
         raise ValueError(f"name is {name!r}; a C function is called by letters, digits and _, and not by a word of C")
-    return _Writer(program).source(name)
+    return _Writer(program.graph).source(program, name)
 
 
 def _ctype(type: Type) -> str:
@@ -91,17 +92,19 @@ def _ctype(type: Type) -> str:
 
 
 class _Writer:
-    def __init__(self, program: Program):
-        self.program, self.g = program, program.graph
+    def __init__(self, graph: Graph):
+        self.g = graph
         self.facts = facts(self.g)
         self.lines: list[str] = []
         self.indent = 1
         self.rename: dict[int, int] = {}
         self.workspace = 0
+        self.called: dict[str, str] = {}
+        """Definitions of elementary functions that are not written out, by name."""
 
-    def source(self, name: str) -> str:
+    def source(self, program: Program, name: str) -> str:
         setup = []
-        for kind, buffers in (("in", self.program.inputs), ("out", self.program.outputs)):
+        for kind, buffers in (("in", program.inputs), ("out", program.outputs)):
             for k, b in enumerate(buffers):
                 const = "const " if kind == "in" else ""
                 setup.append(f"  {const}{_ctype(b.type)} *const b{b.index} = ({const}{_ctype(b.type)} *){kind}[{k}];")
@@ -115,7 +118,7 @@ class _Writer:
         tables = [self.table(b) for b in self.g.buffers if b.kind == "constant"]
         arrays = [
             f"   {kind}[{k}]: {_ctype(b.type)}[{b.size}]"
-            for kind, buffers in (("in", self.program.inputs), ("out", self.program.outputs))
+            for kind, buffers in (("in", program.inputs), ("out", program.outputs))
             for k, b in enumerate(buffers)
         ]
         signature = f"void {name}(const void *const *in, void *const *out, void *workspace)"
@@ -123,6 +126,7 @@ class _Writer:
             _PRELUDE.format(),
             f"#define {name.upper()}_WORKSPACE {max(self.workspace, 1)}",
             *tables,
+            *self.called.values(),
             "\n".join(
                 ["/* Arrays in C order:", *arrays, "   and as many bytes of workspace as the number above says. */"]
             ),
@@ -162,7 +166,7 @@ class _Writer:
         for item in region.items:
             if isinstance(item, int):
                 if item in self.facts.live:
-                    self.write(f"const {_ctype(self.g.types[item])} v{item} = {self.expression(item)};")
+                    self.write_value(item)
             elif isinstance(item, Store):
                 if item.value in self.facts.live:
                     self.write(f"b{root(item.buffer).index}[{self.ref(item.place)}] = {self.ref(item.value)};")
@@ -170,6 +174,9 @@ class _Writer:
                 self.loop(item)
             else:
                 self.branch(item)
+
+    def write_value(self, value: int) -> None:
+        self.write(f"const {_ctype(self.g.types[value])} v{value} = {self.expression(value)};")
 
     def loop(self, loop: Loop) -> None:
         """Carries are variables that live outside the loop; their next values are computed before any is set."""
@@ -200,6 +207,19 @@ class _Writer:
         self.write("}")
         for inside, _, result in carries:
             self.rename[result] = inside
+
+    def called_function(self, function: str, arguments: int, type: Type) -> str:
+        """The name of an elementary function in C; its definition is made where it is not yet there."""
+        name = f"hs_{function}_{type.name}"
+        if name not in self.called:
+            body = alone(function, arguments, type.name)
+            inner = _Writer(body.graph)
+            for value in body.operations():
+                inner.write_value(value)
+            inner.write(f"return {inner.ref(body.result)};")
+            parameters = ", ".join(f"const {_ctype(type)} v{p}" for p in body.parameters)
+            self.called[name] = "\n".join([f"static {_ctype(type)} {name}({parameters}) {{", *inner.lines, "}"])
+        return name
 
     def branch(self, item: Branch) -> None:
         wanted = [(k, r) for k, r in enumerate(item.results) if r in self.facts.live]
@@ -265,5 +285,7 @@ class _Writer:
             return f"({C}){function}({r[0]})"
         if op.startswith("rarely "):
             return f"{r[0]} ? {op.removeprefix('rarely ')}{single if type == F32 else ''}({', '.join(r[2:])}) : {r[1]}"
+        if op.startswith("call "):
+            return f"{self.called_function(op.removeprefix('call '), len(r), type)}({', '.join(r)})"
         name = _MATH.get(op, "fmod" if op == "rem" else op)
         return f"{name}{single}({', '.join(r)})"

@@ -5,9 +5,14 @@ Memory that differs is interleaved: place i of all lanes lies together. Control 
 done for all of them, and a mask keeps what is stored.
 """
 
+from .emit_calls import Called
 from .emit_values import ValueEmitter
+from .functions.alone import alone
 from .graph import Branch, Buffer, Graph, Loop, Region, Store
 from .live import facts
+
+LONGEST_BLOCK = 2000
+"""Lines of text between two labels."""
 
 
 class Emitter(ValueEmitter):
@@ -27,6 +32,7 @@ class Emitter(ValueEmitter):
         super().__init__(graph, found, lanes, packed=vectors is not None)
         self.uniform = uniform
         self.mask: str | None = None
+        self.cuts = 0
         self.workspace_size = 0
 
     def function(self, name: str, inputs: list[Buffer], outputs: list[Buffer]) -> str:
@@ -43,13 +49,36 @@ class Emitter(ValueEmitter):
                 self.workspace_size += (size + 63) // 64 * 64
         self.region(self.g.top)
         write("  ret void")
+        if self.cuts:
+            self.lines += ["never:", "  ret void"]
+        functions = [self.elementary(called) for called in sorted(self.called)]
         constants = [self.constant_array(b) for b in self.g.buffers if b.kind == "constant"]
         head = f"define internal void @{name}(ptr noalias %in, ptr noalias %out, ptr noalias %ws) nounwind {{\nentry:"
-        return "\n".join([*constants, *sorted(self.declared), head, *self.lines, "}", *self.tags()])
+        return "\n".join([*constants, *sorted(self.declared), *functions, head, *self.lines, "}", *self.tags()])
+
+    def elementary(self, called: Called) -> str:
+        """The definition of an elementary function, for numbers or for vectors."""
+        body = alone(called.function, called.arguments, called.type)
+        values = frozenset(set(range(len(body.graph.ops))) - body.graph.constants.keys())
+        inner = Emitter(body.graph, self.lanes, vectors=values) if called.in_lanes else Emitter(body.graph)
+        parameters = []
+        for k, value in enumerate(body.parameters):
+            inner.rename_text[value] = f"%a{k}"
+            parameters.append(f"{inner.type(value)} %a{k}")
+        for value in body.operations():
+            inner.value(value)
+        T = inner.type(body.result)
+        self.declared |= inner.declared
+        head = (
+            f"define internal {T} @{called.name}({', '.join(parameters)}) noinline nounwind willreturn memory(none) {{"
+        )
+        return "\n".join([head, "entry:", *inner.lines, f"  ret {T} {inner.ref(body.result)}", "}"])
 
     def region(self, region: Region) -> None:
         live = self.facts.live
         for item in region.items:
+            if len(self.lines) - self.block_begins > LONGEST_BLOCK:
+                self.cut()
             if isinstance(item, int):
                 if item in live:
                     self.value(item)
@@ -60,6 +89,20 @@ class Emitter(ValueEmitter):
                 self.loop(item)
             else:
                 self.branch(item)
+
+    def cut(self) -> None:
+        """End the present block and go on in another.
+
+        LLVM chooses and orders the instructions of one block at a time, which takes it a time like the square of the
+        block's length. It would join two blocks again if it knew that one always follows the other, so there is a
+        branch that is never taken, on a number that it cannot see through.
+        """
+        self.cuts += 1
+        go_on = self.label()
+        number = self.define("i64", f'call i64 asm "", "=r,0"(i64 {self.cuts})')
+        same = self.define("i1", f"icmp eq i64 {number}, {self.cuts}")
+        self.lines.append(f"  br i1 {same}, label %{go_on}, label %never")
+        self.start(go_on)
 
     def loop(self, loop: Loop) -> None:
         """Blocks: head (phis and test), body, latch, end."""

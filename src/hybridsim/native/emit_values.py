@@ -2,6 +2,7 @@
 
 import struct
 
+from .emit_calls import Called, call, libm, rarely
 from .graph import Buffer, Graph
 from .live import Facts, operands, root
 from .types import BOOL, F32, F64, Type
@@ -32,8 +33,12 @@ class ValueEmitter:
         self.lanes = lanes
         self.lines: list[str] = []
         self.declared: set[str] = set()
+        self.called: set[Called] = set()
+        """Elementary functions that are not written out."""
         self.tagged: set[int] = set()
         self.block = "entry"
+        self.block_begins = 0
+        """Where its lines begin."""
         self.rename: dict[int, int] = {}
         self.rename_text: dict[int, str] = {}
         self.read_buffers = {
@@ -93,7 +98,7 @@ class ValueEmitter:
 
     def start(self, label: str) -> None:
         self.lines.append(f"{label}:")
-        self.block = label
+        self.block, self.block_begins = label, len(self.lines)
 
     def any(self, mask: str) -> str:
         """Whether any lane of a mask is set."""
@@ -253,9 +258,11 @@ class ValueEmitter:
         elif op in _INTRINSICS:
             self.intrinsic(value, _INTRINSICS[op], r)
         elif op in _LIBM:
-            self.libm(value, op + ("f" if type == F32 else ""), r)
+            libm(self, value, op + ("f" if type == F32 else ""), r)
         elif op.startswith("rarely "):
-            self.rarely(value, op.removeprefix("rarely "), r)
+            rarely(self, value, op.removeprefix("rarely "), r)
+        elif op.startswith("call "):
+            call(self, value, op.removeprefix("call "), r)
         elif op == "bits":
             write(f"{set_to}bitcast {S} {r[0]} to {T}")
         elif op == "cast":
@@ -307,43 +314,6 @@ class ValueEmitter:
         self.declared.add(f"declare {T} @{full}({', '.join([T] * len(r))}{extra[1]})")
         self.lines.append(f"  %v{value} = call {T} @{full}({', '.join(f'{T} {x}' for x in r)}{extra[0]})")
 
-    def rarely(self, value: int, name: str, r: list[str]) -> None:
-        """r = (condition, usual, *args): the C library's function where the condition holds, else what is usual.
-
-        The call is behind a branch that is almost never taken, so that it costs nothing where it is not needed.
-        """
-        T, condition, usual = self.type(value), r[0], r[1]
-        varying = value in self.facts.varying
-        test = self.any(condition) if varying else condition
-        cold, go_on, before = self.label(), self.label(), self.block
-        self.lines.append(f"  br i1 {test}, label %{cold}, label %{go_on}")
-        self.start(cold)
-        exact = self.libm_call(value, name, r[2:], "cold")
-        C = self.vector("i1") if varying else "i1"
-        chosen = self.define(T, f"select {C} {condition}, {T} {exact}, {T} {usual}")
-        self.lines.append(f"  br label %{go_on}")
-        self.start(go_on)
-        self.lines.append(f"  %v{value} = phi {T} [ {usual}, %{before} ], [ {chosen}, %{cold} ]")
-
-    def libm(self, value: int, name: str, r: list[str]) -> None:
-        self.rename_text[value] = self.libm_call(value, name, r, "memory(none)")
-
-    def libm_call(self, value: int, name: str, r: list[str], attribute: str) -> str:
-        """A function of the C library, lane by lane.
-
-        A call without effects may be moved; one behind a branch must not be, or it is made every time.
-        """
-        T = self.g.types[value].llvm
-        self.declared.add(f"declare {T} @{name}({', '.join([T] * len(r))}) nounwind")
-        if value not in self.facts.varying:
-            return self.define(T, f"call {T} @{name}({', '.join(f'{T} {x}' for x in r)}) {attribute}")
-        result = "poison"
-        for lane in range(self.lanes):
-            args = [self.define(T, f"extractelement {self.vector(T)} {x}, i64 {lane}") for x in r]
-            one = self.define(T, f"call {T} @{name}({', '.join(f'{T} {x}' for x in args)}) {attribute}")
-            result = self.define(self.vector(T), f"insertelement {self.vector(T)} {result}, {T} {one}, i64 {lane}")
-        return result
-
     def cast(self, value: int, source: Type, S: str, r: str) -> None:
         type, T = self.g.types[value], self.type(value)
         if source.is_float and not type.is_float:
@@ -369,7 +339,7 @@ class ValueEmitter:
         Division of floats with remainder is C's fmod."""
         type, T = self.g.types[value], self.type(value)
         if type.is_float:
-            self.libm(value, "fmod" + ("f" if type == F32 else ""), r)
+            libm(self, value, "fmod" + ("f" if type == F32 else ""), r)
             return
         C = T.replace(type.llvm, "i1")
 

@@ -6,6 +6,7 @@ Whatever is not pure (storing, looping, branching) is an item of a region, in or
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -149,6 +150,19 @@ class Graph:
         new = self._new(op, args + extra if extra else args, type, home)
         home.table[key] = new
         return new
+
+    def remembered(self, key: tuple) -> Any:
+        """What `remember` was told under this key here or in a region around."""
+        region = self.current.pin or self.top
+        while region is not None:
+            if (found := region.table.get(key)) is not None:
+                return found
+            region = region.parent
+        return None
+
+    def remember(self, key: tuple, made: Any) -> None:
+        """What was made in a branch is known there and in branches inside it; all else is known everywhere."""
+        (self.current.pin or self.top).table[key] = made
 
     def fresh(self, op: str, type: Type, region: Region, listed: bool = False) -> int:
         """A value that equals no other: a loop's counter or carry, a branch's result."""

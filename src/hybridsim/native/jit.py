@@ -26,7 +26,10 @@ def jit(f: Callable, *, fallback: Literal["xla"] | None = None, optimise: int = 
 
     A primitive of JAX that the native compiler does not know is an `UnsupportedPrimitiveError`, and a type of
     numbers that it does not know (complex, float16 ...) is a `TypeError`; with `fallback="xla"` both are a warning,
-    and XLA compiles the function. NumPy's masked arrays are refused, because masks would be lost. `optimise` is LLVM's level, 0 to 3.
+    and XLA compiles the function. NumPy's masked arrays are refused, because masks would be lost.
+
+    `optimise` is LLVM's level, 0 to 3. Very long programs get less than asked, so that compiling them takes seconds and
+    not minutes, except at level 3. The level changes the time to compile and to run, never the result.
     """
     if fallback not in (None, "xla"):
         raise ValueError(f'fallback is {fallback!r}; it may be "xla" or None')

@@ -46,7 +46,7 @@ class Packing:
         g, first = self.graph, pack[0]
         op, region, type = g.ops[first], g.regions[first], g.types[first]
         return (
-            (op in _PACKABLE or op.startswith("rarely "))
+            (op in _PACKABLE or op.startswith(("rarely ", "call ")))
             and len(set(pack)) == len(pack)
             and all(
                 g.ops[v] == op and g.regions[v] is region and g.types[v] == type and v not in self.packs for v in pack

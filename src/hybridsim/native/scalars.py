@@ -22,13 +22,23 @@ _NUMPY = {
 }  # fmt: skip
 
 
+WRITTEN_OUT = 10_000
+"""Elementary functions are written out where they are used until they have this many operations together.
+
+LLVM optimises what is written out with all that stands around it, which makes the fastest code, but takes it longer
+than in proportion to the size: 1,000 sines in a row took ten times as long to compile as 300. No program of
+the engine comes near this limit. Beyond it each function is compiled once, and called.
+"""
+
+
 class Scalars:
     """Operations on values of one graph; each returns a value."""
 
     def __init__(self, graph: Graph, functions: Mapping[str, Callable[..., int]] | None = None):
         self.g = graph
         self.functions = functions or {}
-        """Operations that are written out in simpler ones; others the C library computes."""
+        """Operations that are made of simpler ones; others the C library computes."""
+        self.written_out = 0
         self._indices: dict[int, int] = {}
 
     def const(self, value, type: Type) -> int:
@@ -52,8 +62,22 @@ class Scalars:
             with np.errstate(all="ignore"):
                 return self.g.constant(fold(*known), type)
         if type.is_float and name in self.functions:
-            return self.functions[name](self, *args)
+            return self._function(name, args, type)
         return self.g.value(name, args, type)
+
+    def _function(self, name: str, args: tuple[int, ...], type: Type) -> int:
+        """Written out, or called where there is too much of that."""
+        key = ("function", name, *args)
+        found = self.g.remembered(key)
+        if found is not None:
+            return found
+        if self.written_out > WRITTEN_OUT:
+            return self.g.value(f"call {name}", args, type)
+        before = len(self.g.ops)
+        result = self.functions[name](self, *args)
+        self.written_out += len(self.g.ops) - before
+        self.g.remember(key, result)
+        return result
 
     def add(self, a: int, b: int) -> int:
         c = self.g.constants

@@ -111,15 +111,10 @@ def remembered(function: Callable[..., tuple[Term, ...]]) -> Callable[..., tuple
     def found_or_made(*args: Term) -> tuple[Term, ...]:
         s = args[0].s
         key = (function.__module__, function.__name__, *(a.id for a in args))
-        # What was made in a branch is known there and in branches inside it; all else is known everywhere.
-        home = s.g.current.pin or s.g.top
-        region = home
-        while region is not None:
-            if (ids := region.table.get(key)) is not None:
-                return tuple(Term(s, id) for id in ids)
-            region = region.parent
+        if (ids := s.g.remembered(key)) is not None:
+            return tuple(Term(s, id) for id in ids)
         results = function(*args)
-        home.table[key] = tuple(r.id for r in results)
+        s.g.remember(key, tuple(r.id for r in results))
         return results
 
     return found_or_made

@@ -46,11 +46,13 @@ def elementwise(function):
 
 def simple(name):
     rule = elementwise(lambda s, eqn, *values: s.op(name, *values))
-    if name not in FUNCTIONS:
-        return rule
+    return in_loops(rule) if name in FUNCTIONS else rule
+
+
+def in_loops(rule):
+    """Elementary functions are dozens of operations each: of many numbers they are computed in a loop."""
 
     def written_out_or_not(low, eqn, *xs):
-        """Functions are dozens of operations each: of many numbers they are computed in a loop."""
         many = any(isinstance(x, Small) and _unknown(low, x) > WRITE_OUT for x in xs)
         return rule(low, eqn, *(low.a.stored(x) if many and x.shape else x for x in xs))
 
@@ -212,7 +214,7 @@ ELEMENTWISE = {
     "round": elementwise(_round),
     "not": elementwise(_not),
     # The exponent may be an integer.
-    "pow": elementwise(lambda s, eqn, a, b: s.op("pow", a, s.cast(b, s.g.types[a]))),
+    "pow": in_loops(elementwise(lambda s, eqn, a, b: s.op("pow", a, s.cast(b, s.g.types[a])))),
     "stop_gradient": elementwise(lambda s, eqn, a: a),
     "name": elementwise(lambda s, eqn, a: a),
     "copy": elementwise(lambda s, eqn, a: a),
