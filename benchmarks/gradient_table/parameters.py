@@ -74,5 +74,5 @@ def _sizes(model: hs.Model) -> tuple[np.ndarray, np.ndarray]:
     """Where the sizes of shapes that may touch lie in `Geometry.size`."""
     shapes = model.geometry.shapes
     touching = sorted({shape for pair in model.contacts.pairs for shape in pair if shapes[shape] != "plane"})
-    places = [(i, k) for i in touching for k in range({"sphere": 1, "box": 3}[shapes[i]])]
+    places = [(i, k) for i in touching for k in range({"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3}[shapes[i]])]
     return tuple(np.array(places, dtype=int).T)

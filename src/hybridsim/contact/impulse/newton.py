@@ -7,7 +7,7 @@ system as large as the model has freedoms.
 import equinox as eqx
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 
 from ...spatial import Array
 from .bounded import follow_bounded
@@ -58,10 +58,29 @@ class Newton(eqx.Module):
         return Solution(contacts, own_b - self.bounded_gain * (Y_b @ dw), dw)
 
 
-def newton_step(friction: Friction, problem: Problem, x: Solution) -> Solution:
-    """Where all rows would be solved if each stayed in its present state."""
+def newton_step(
+    friction: Friction, problem: Problem, x: Solution, careful: Bool[Array, ""]
+) -> tuple[Solution, Int[Array, ""], Bool[Array, ""]]:
+    """Where all rows would be solved if each stayed in its present state.
+
+    If `careful`, only so far that no contact pulls. Also which contact is the first that would, and whether it ended
+    the step.
+    """
     newton = Newton.at(friction, problem, x)
     dx = newton.solve(newton.contacts.step, newton.bounded_step, jnp.zeros_like(x.w))
-    contacts, bounded = x.contacts + dx.contacts, x.bounded + dx.bounded
+    first, share = _first_to_open(newton, x, dx)
+    share = jnp.where(careful, share, 1.0)
+    contacts, bounded = x.contacts + share * dx.contacts, x.bounded + share * dx.bounded
     # Not w + dw, which is Y^T x only up to the error of the linear system: momentum would not be kept exactly.
-    return Solution(contacts, bounded, problem.together(contacts, bounded))
+    return Solution(contacts, bounded, problem.together(contacts, bounded)), first, share < 1
+
+
+def _first_to_open(newton: Newton, x: Solution, dx: Solution) -> tuple[Int[Array, ""], Float[Array, ""]]:
+    """The closed contact whose load is used up first, and at which part of the step; 1 if none is."""
+    if len(x.contacts) == 0:
+        return jnp.int32(0), jnp.ones((), dtype=x.w.dtype)
+    load, change = x.contacts[:, 0], dx.contacts[:, 0]
+    pulls = (newton.contacts.gain[:, 0, 0] > 0) & (load + change < 0)
+    share = jnp.where(pulls, jnp.maximum(load, 0.0) / jnp.where(pulls, -change, 1.0), 1.0)
+    first = jnp.argmin(share).astype(jnp.int32)
+    return first, share[first]

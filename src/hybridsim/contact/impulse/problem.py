@@ -8,12 +8,16 @@ Other rows (joint limits, joint friction) have low <= x <= high, and r zero unle
 import equinox as eqx
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ...spatial import Array
 
 # Beside the diagonal of the Delassus matrix; used in derivatives only.
 SMALLEST_SOFTNESS = 1e-9
+
+
+NOTHING = -1e30
+"""The target of a row that is not to act."""
 
 
 class ContactRows(eqx.Module):
@@ -54,6 +58,17 @@ class Problem(eqx.Module):
         Y_c, Y_b = Y[: 3 * points].reshape(points, 3, Y.shape[1]), Y[3 * points :]
         _, A_c = lax.scan(lambda _, Y: (None, Y @ Y.T), None, Y_c)
         return cls(rows.contacts, rows.bounded, Y_c, A_c, Y_b, jnp.sum(Y_b * Y_b, axis=1))
+
+    def without(self, opened: Bool[Array, " points"]) -> "Problem":
+        """With some contacts that have nothing to do."""
+        b = self.contacts.b.at[:, 0].set(jnp.where(opened, NOTHING, self.contacts.b[:, 0]))
+        return eqx.tree_at(lambda p: p.contacts.b, self, b)
+
+    def softened(self, least: Float[Array, ""]) -> "Problem":
+        """With a softness of every row that is no less than `least` times what the row alone yields."""
+        largest = jnp.max(jnp.diagonal(self.A_c, axis1=1, axis2=2), axis=1)
+        R = jnp.maximum(self.contacts.R, least * largest), jnp.maximum(self.bounded.R, least * self.A_b)
+        return eqx.tree_at(lambda p: (p.contacts.R, p.bounded.R), self, R)
 
     def together(self, contacts: Float[Array, "points 3"], bounded: Float[Array, " rows"]) -> Float[Array, " nv"]:
         """Y^T x"""

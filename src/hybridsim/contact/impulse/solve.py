@@ -1,4 +1,13 @@
-"""Sweeps until a problem is solved."""
+"""Sweeps and Newton steps until a problem is solved.
+
+Sweeps find out which contacts stick, slip or open, but hardly move loads between contacts that share them, such as the
+four corners of a face: of these one may have to open, and a sweep changes its impulse by no more than the softness of
+the rows beside their response, a part in ten million. A Newton step leads to the end at once if every contact is in its
+final state. So a solution counts as found only where a Newton step was followed by a sweep that changed nothing; what
+sweeps alone seem to have settled may be far from it, and its derivative wrong.
+"""
+
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -11,60 +20,124 @@ from .interface import Friction
 from .newton import newton_step
 from .problem import Problem, Solution
 
-# Sweeps after Newton steps that did not help, and how many steps in a row may not.
+PATIENCE = 4
+"""Newton steps in a row that may not help, before sweeps go on from the best."""
 FEW = 4
-PATIENCE = 2
-# Where sweeps go on changing w by the same little amount, they only move loads between contacts that share them.
-STAGNANT = 1e-7
+"""Sweeps that then follow the first time, and twice as many every further time."""
+SOFTNESS = (0.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 0.0)
+"""Least softness of all rows beside what each yields alone. First the problem itself; where its search ends without a
+solution, problems that are easier because they are softer lead back to it, each from the solution of the one before."""
 
 
 class _Search(eqx.Module):
-    sweeps: Int[Array, ""]
+    steps: Int[Array, ""]
     x: Solution
     """Where the next Newton step starts."""
     best: Solution
     change: Float[Array, ""]
     """Of w, by the sweep that led to the best."""
+    lately: Float[Array, ""]
+    """The smallest such change since sweeps alone came last."""
     patience: Int[Array, ""]
-    stagnant: Bool[Array, ""]
+    careful: Bool[Array, ""]
+    """Whether a Newton step ends where the first contact opens, which then is left out: the active-set method of Lawson and
+    Hanson. Slower than letting all contacts change at once, but each such step comes closer."""
+    opened: Bool[Array, " points"]
+    """Contacts left out until the next sweep."""
+    many: Int[Array, ""]
+    """Sweeps that follow the next time that Newton steps do not help."""
+    solved: Bool[Array, ""]
 
 
 def converged(friction: Friction, problem: Problem, start: Solution, sweeps: int, tolerance: float) -> Solution:
-    """At most `sweeps` sweeps, fewer where one changes w by less than `tolerance` beside its size.
+    """A solution, or the best that was found by `sweeps` steps for each of the values of `SOFTNESS`.
 
-    Sweeps find out which contacts stick, slip or open, but converge slowly where contacts depend on each other, as under
-    a box. There a Newton step leads to the end at once. So Newton steps are tried, each followed by a sweep; if several
-    in a row do not make that sweep change less, plain sweeps go on for a while from the best.
+    A problem is solved where a Newton step and a sweep after it change w by less than `tolerance` beside its size.
     """
+    last = len(SOFTNESS) - 1
 
-    def unfinished(s: _Search):
-        return (s.sweeps < sweeps) & (s.change > tolerance * jnp.max(jnp.abs(s.best.w))) & ~s.stagnant
+    def unfinished(state):
+        level, _, solved = state
+        return (level <= last) & ~solved
+
+    def one_level(state):
+        level, x, _ = state
+        softer = problem.softened(jnp.asarray(SOFTNESS, dtype=x.w.dtype)[level])
+        x, solved = _searched(friction, softer, x, sweeps, tolerance)
+        return level + 1, x, solved & ((level == 0) | (level == last))
+
+    return lax.while_loop(unfinished, one_level, (jnp.int32(0), start, jnp.asarray(False)))[1]
+
+
+def _searched(
+    friction: Friction, problem: Problem, start: Solution, sweeps: int, tolerance: float
+) -> tuple[Solution, Bool[Array, ""]]:
+    rounding = 8 * float(jnp.finfo(start.w.dtype).eps)
 
     def once(s: _Search) -> _Search:
-        jumped, change = swept(newton_step(friction, problem, s.x))
-        better = change < 0.5 * s.change
+        z, first, opens = newton_step(friction, problem.without(s.opened), s.x, s.careful)
 
-        def jump():
-            best = jax.tree.map(lambda new, old: jnp.where(better, new, old), jumped, s.best)
-            patience = jnp.where(better, PATIENCE, s.patience - 1)
-            return _Search(s.sweeps + 1, jumped, best, jnp.where(better, change, s.change), patience, s.stagnant)
+        def leave_out() -> _Search:
+            contacts = z.contacts.at[first].set(0.0)
+            x = Solution(contacts, z.bounded, problem.together(contacts, z.bounded))
+            opened = s.opened.at[first].set(True)
+            return replace(s, steps=s.steps + 1, x=x, opened=opened)
 
-        def sweep_on():
-            x, changes = lax.scan(lambda x, _: swept(x), s.best, None, length=FEW)
-            little = changes[-1] < STAGNANT * jnp.max(jnp.abs(x.w))
-            stagnant = little & (changes[-1] > 0.8 * changes[0])
-            return _Search(s.sweeps + 1 + FEW, x, x, changes[-1], jnp.int32(0), stagnant)
+        def judge() -> _Search:
+            x, change = swept(z)
+            helped, record = change < 0.5 * s.lately, change < s.change
+            best = jax.tree.map(lambda new, old: jnp.where(record, new, old), x, s.best)
+            judged = replace(
+                s,
+                steps=s.steps + 1,
+                x=x,
+                best=best,
+                change=jnp.minimum(change, s.change),
+                lately=jnp.minimum(change, s.lately),
+                patience=jnp.where(helped, PATIENCE, s.patience - 1),
+                opened=jnp.zeros_like(s.opened),
+                solved=small(change, x),
+            )
 
-        return lax.cond(better | (s.patience > 0), jump, sweep_on)
+            def sweep_on() -> _Search:
+                return replace(
+                    judged,
+                    steps=judged.steps + s.many,
+                    x=lax.fori_loop(0, s.many, lambda _, x: swept(x)[0], best),
+                    lately=unknown,
+                    patience=jnp.int32(PATIENCE),
+                    careful=~s.careful,
+                    many=2 * s.many,
+                )
+
+            return lax.cond(judged.solved | (judged.patience > 0), lambda: judged, sweep_on)
+
+        return lax.cond(opens, leave_out, judge) if len(s.opened) else judge()
 
     def swept(x: Solution) -> tuple[Solution, Float[Array, ""]]:
         new = friction.sweep(problem, x)
         return new, jnp.max(jnp.abs(new.w - x.w))
 
+    def small(change: Float[Array, ""], x: Solution) -> Bool[Array, ""]:
+        return change <= max(tolerance, rounding) * jnp.max(jnp.abs(x.w))
+
     # Often the start is the solution: positions of what rests move as velocities say.
     x, change = swept(start)
-    first = _Search(jnp.int32(1), x, x, change, jnp.int32(PATIENCE), jnp.asarray(False))
-    return lax.while_loop(unfinished, once, first).best
+    unknown = jnp.full_like(change, jnp.inf)
+    first = _Search(
+        steps=jnp.int32(1),
+        x=x,
+        best=x,
+        change=unknown,
+        lately=unknown,
+        patience=jnp.int32(PATIENCE),
+        careful=jnp.asarray(False),
+        opened=jnp.zeros(len(x.contacts), dtype=bool),
+        many=jnp.int32(FEW),
+        solved=small(change, x),
+    )
+    last = lax.while_loop(lambda s: (s.steps < sweeps) & ~s.solved, once, first)
+    return last.best, last.solved
 
 
 def counted(friction: Friction, problem: Problem, start: Solution, sweeps: int) -> Solution:

@@ -10,12 +10,11 @@ import jax.numpy as jnp
 from jaxtyping import Bool, Float
 
 from ...spatial import Array, Scalar
+from .problem import NOTHING
 
 # Below about this speed restitution fades away [m/s]: a body at rest would otherwise be at a kink of the law, and a
 # bouncing one would bounce infinitely often.
 FADING_SPEED = 1e-3
-# The target of a row that is not to act.
-NOTHING = -1e30
 
 
 class Closing(eqx.Module):
