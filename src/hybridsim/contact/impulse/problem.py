@@ -61,7 +61,7 @@ class Problem(eqx.Module):
 
     def without(self, opened: Bool[Array, " points"]) -> "Problem":
         """With some contacts that have nothing to do."""
-        b = self.contacts.b.at[:, 0].set(jnp.where(opened, NOTHING, self.contacts.b[:, 0]))
+        b = jnp.asarray(self.contacts.b).at[:, 0].set(jnp.where(opened, NOTHING, self.contacts.b[:, 0]))
         return eqx.tree_at(lambda p: p.contacts.b, self, b)
 
     def softened(self, least: Float[Array, ""]) -> "Problem":

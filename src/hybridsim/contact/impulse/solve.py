@@ -78,9 +78,9 @@ def _searched(
         z, first, opens = newton_step(friction, problem.without(s.opened), s.x, s.careful)
 
         def leave_out() -> _Search:
-            contacts = z.contacts.at[first].set(0.0)
+            contacts = jnp.asarray(z.contacts).at[first].set(0.0)
             x = Solution(contacts, z.bounded, problem.together(contacts, z.bounded))
-            opened = s.opened.at[first].set(True)
+            opened = jnp.asarray(s.opened).at[first].set(True)
             return replace(s, steps=s.steps + 1, x=x, opened=opened)
 
         def judge() -> _Search:
