@@ -4,11 +4,18 @@ Where a face lands, four corners touch at once and share the load. A solver that
 a motion that is almost right, and a derivative that is not: of such tosses a third had a wrong derivative.
 """
 
+import sys
+from pathlib import Path
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import hybridsim as hs
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from gradient_table.single_steps import Survey, error
 
 DT = 1e-3
 STEPS = (1e-5, 1e-6, 1e-7)
@@ -72,3 +79,11 @@ def test_boxes_of_other_shapes(half_sizes):
     wrong, tested = _tossed(1, 60, half_sizes, 600)
     assert tested > 60
     assert wrong == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["cube", "flat box", "sphere", "capsule", "arm"])
+def test_every_single_step_of_a_motion(name):
+    rows = list(Survey(16, seed=1).rows((name,)))
+    assert len(rows) > 8
+    assert [row.scene for row in rows if error(row) > WRONG] == []
