@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 from jax import lax
 
-from .programs import FLOATS, INTEGERS, quantised
+from .programs import FLOATS, INTEGERS, disturbed, quantised
 
 LARGEST = 4200
 """Numbers in one array."""
@@ -38,7 +38,8 @@ def same_size(spec):
 def like(x, shape, dtype):
     """x with another shape and type: broadcast where it can be, else its numbers repeated or cut."""
     if x.dtype != dtype:
-        x = quantised(x).astype(dtype) if not jnp.issubdtype(dtype, jnp.floating) else x.astype(dtype)
+        # Integers of 64 bits have more digits than floats, so what is computed of them as floats depends on the last one.
+        x = disturbed(x.astype(dtype)) if jnp.issubdtype(dtype, jnp.floating) else quantised(x).astype(dtype)
     try:
         return jnp.broadcast_to(x, shape)
     except ValueError:
@@ -274,6 +275,10 @@ def reduce(draw, pool):
         return f"{name} {axes}", lambda x: function(like(x, x.shape, "float64"), axis=axes), (i,)
     if name in ("any", "all"):
         return f"{name} {axes}", lambda x: getattr(jnp, name)(quantised(x) > 0, axis=axes), (i,)
+    if name == "mean":
+        # The terms of a sum of large integers of both signs may cancel: how far, `like` finds out.
+        dtype = pool[i].dtype if is_float(pool[i]) else "float64"
+        return f"mean {axes}", lambda x: jnp.mean(like(x, x.shape, dtype), axis=axes), (i,)
     return f"{name} {axes}", lambda x: getattr(jnp, name)(x, axis=axes), (i,)
 
 

@@ -1,10 +1,13 @@
-"""Native code against XLA on random programs, and every number of lanes against one."""
+"""Native code against XLA on random programs, every number of lanes against one, and how long compiling takes."""
+
+import time
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from jax.extend.core import subjaxprs
 
 from hybridsim import native
 from hybridsim.native.scalars import Scalars
@@ -20,12 +23,29 @@ def agree(case: Case) -> None:
     """By XLA, by native code row by row, and by native code in lanes."""
     by_xla, by_native = oracle(case.function), native.jit(case.function)
     with zero_products() as some:
+        started = time.process_time()
+        by_native(*case.row(0))
+        compiled_in_time(case, time.process_time() - started)
         rows = [[np.asarray(x) for x in jax.tree.leaves(by_native(*case.row(k)))] for k in range(BATCH)]
         for k in range(BATCH):
             check(case, k, rows[k], *by_xla(*case.row(k)), bool(some))
+        started = time.process_time()
         together = native.batch(case.function, case.in_axes, threads=1, lanes=case.lanes)(*case.batched())
+        compiled_in_time(case, time.process_time() - started)
     for k, found in enumerate(jax.tree.leaves(together)):
         np.testing.assert_array_equal(found, np.stack([row[k] for row in rows]))
+
+
+def compiled_in_time(case: Case, seconds: float) -> None:
+    """Seconds of the processor, so that other processes count little. Most programs take less than one."""
+    allowed = 10.0 + 2e-3 * numbers(jax.make_jaxpr(case.function)(*case.row(0)).jaxpr)
+    assert seconds < allowed, f"compiling took {seconds:.1f} s, more than {allowed:.1f} s"
+
+
+def numbers(jaxpr) -> int:
+    """How many numbers the equations of a program make, those in loops once; arrays beyond a size are made in loops."""
+    own = sum(min(v.aval.size, 400) for eqn in jaxpr.eqns for v in eqn.outvars)
+    return own + sum(numbers(inner) for inner in subjaxprs(jaxpr))
 
 
 def check(case: Case, k: int, found: list, expected: list, sensitive: list, zero_products: bool) -> None:
