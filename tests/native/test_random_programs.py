@@ -37,8 +37,8 @@ def agree(case: Case) -> None:
 
 
 def compiled_in_time(case: Case, seconds: float) -> None:
-    """Seconds of the processor, so that other processes count little. Most programs take less than one."""
-    allowed = 10.0 + 2e-3 * numbers(jax.make_jaxpr(case.function)(*case.row(0)).jaxpr)
+    """Seconds of the processor, so that other processes count little. Most programs take less than one, none of thousands five."""
+    allowed = 20.0 + 4e-3 * numbers(jax.make_jaxpr(case.function)(*case.row(0)).jaxpr)
     assert seconds < allowed, f"compiling took {seconds:.1f} s, more than {allowed:.1f} s"
 
 
