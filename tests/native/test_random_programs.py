@@ -145,6 +145,10 @@ FOUND = {
         np.array([2**64 - 1, 0, 3], np.uint64),
         np.arange(5.0),
     ),
+    "a slice whose bounds are NumPy's integers": (
+        lambda x: jax.lax.slice(x, (np.int64(1),), (np.int64(299),), (np.int64(2),)),
+        np.arange(300.0),
+    ),
 }
 
 

@@ -44,7 +44,8 @@ class Scalars:
     def const(self, value, type: Type) -> int:
         return self.g.constant(value, type)
 
-    def index(self, value: int) -> int:
+    def index(self, value: int | np.integer) -> int:
+        """A number of the program's text, which JAX also keeps as NumPy's integers, as a place of an array."""
         found = self._indices.get(value)
         if found is None:
             found = self._indices[value] = self.g.constant(value, INDEX)
