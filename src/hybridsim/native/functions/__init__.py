@@ -1,4 +1,4 @@
-"""Elementary functions as expansions into the scalar graph: no calls, no tables, the same bits for any number of lanes.
+"""Elementary functions as expansions into the scalar graph: no tables, the same bits for any number of lanes.
 
 A function reduces its argument to a short interval and evaluates a polynomial there; what would be lost in rounding
 is carried along as a second float where it matters. How accurate each is, docs/native-functions.md says.
