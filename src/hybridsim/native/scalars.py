@@ -46,6 +46,7 @@ class Scalars:
 
     def index(self, value: int | np.integer) -> int:
         """A number of the program's text, which JAX also keeps as NumPy's integers, as a place of an array."""
+        value = int(value)
         found = self._indices.get(value)
         if found is None:
             found = self._indices[value] = self.g.constant(value, INDEX)
