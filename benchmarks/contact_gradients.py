@@ -62,7 +62,10 @@ def p5(effort: Effort, derivatives: Iterable[str] = tuple(DERIVATIVES)) -> dict[
 def mean_angle(contact: hs.Impulses) -> Callable:
     """Of all links over all steps, as a function of the first velocities; contact with the numbers of the papers."""
     scene = pendulum_on_floor()
-    model = hs.with_contacts(scene.load(), position_gain=0.2, softness=1e-5)
+    model = scene.load()
+    # The softness of TDS, 1e-5 / kg, is not relative to masses.
+    masses = np.asarray(model.links.mass)[[model.geometry.links[a] for a, _ in model.contacts.pairs]]
+    model = hs.with_contacts(model, position_gain=0.2, softness=1e-5 * masses)
 
     def mean(qd):
         return jnp.mean(hs.rollout(model, (scene.q, qd), dt=scene.dt, steps=scene.steps, contact=contact).q[1:])

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LADDER = 1e-2 * 0.25 ** np.arange(16)
-"""Steps, from 1e-2 to 1e-11."""
+RATIO = 0.1
+LADDER = 1e-3 * RATIO ** np.arange(9)
+"""Steps, from 1e-3 to 1e-11."""
 JUMP = 1e-8
 """Changes below this may be a solver's tolerance [m, rad, m/s, rad/s]."""
+ROUGH = 1e-2
+"""Slopes that differ by more than this part of themselves are different ones."""
 
 
 @dataclass(frozen=True)
@@ -22,84 +25,88 @@ class Differences:
     """Richardson's extrapolation of central differences where three in a row agree best."""
     doubt: np.ndarray
     """How far these three are apart."""
+    noise: np.ndarray
+    """What of the doubt rounding, or the tolerance of a solver, explains."""
     ahead: np.ndarray
     behind: np.ndarray
     """One-sided differences at the finest step that rounding does not spoil."""
     kink: np.ndarray
-    """Whether both sides converge, to different slopes."""
+    """Whether both sides have different slopes at some finer step than that of the slope."""
+    near: np.ndarray
+    """Whether central differences at some finer step contradict the slope: a kink is closer than that step."""
     jump: np.ndarray
     """Whether the map changes by a finite amount, however small the step."""
 
 
 def differences(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> Differences:
-    """Of f at x, one input at a time."""
-    middle = f(x)
-    columns = [_column(f, x, direction, middle) for direction in np.eye(len(x))]
-    fields = zip(*columns, strict=True)
-    return Differences(*(np.stack(field, axis=1) for field in fields))
+    """Of f at x. f is given many x at once, one in each row, and returns as many rows."""
+    offsets = np.concatenate([LADDER, -LADDER])[:, None, None] * np.eye(len(x))
+    values = f(np.concatenate([x[None], (x + offsets).reshape(-1, len(x))]))
+    middle, moved = values[0], values[1:].reshape(2, len(LADDER), len(x), -1)
+    fields = _differences(*np.swapaxes(moved, 2, 3), middle[:, None])
+    return Differences(*fields)
 
 
-def _column(f, x, direction, middle):
-    above, below = (np.stack([f(x + sign * h * direction) for h in LADDER]) for sign in (1, -1))
-    h = LADDER[:, None]
-    rounding = _rounding(above, below, middle)
-    ahead, behind = (above - middle) / h, (middle - below) / h
-    slope, doubt = _central((above - below) / (2 * h), rounding)
-    finest = _finest(ahead, behind, rounding)
-    rows = np.arange(len(middle))
-    kink, jump = _kink(ahead, behind, finest, rows), _jump(above, below, middle, rows)
-    return slope, doubt, ahead[finest, rows], behind[finest, rows], kink & ~jump, jump
+def _differences(above, below, middle):
+    """`above` and `below` are (steps, outputs, inputs)."""
+    h = LADDER[:, None, None]
+    noise = _rounding(above, below, middle) / h
+    ahead, behind, central = (above - middle) / h, (middle - below) / h, (above - below) / (2 * h)
+    slope, doubt, level = _central(central, noise)
+    size = _size(slope)
+    finer = np.arange(len(LADDER))[:, None, None] > level
+    kink = np.any(finer & (np.abs(ahead - behind) > ROUGH * size + 4 * noise), axis=0)
+    near = np.any(finer & (np.abs(central - slope) > ROUGH * size + 4 * noise), axis=0)
+    clear = np.arange(len(LADDER))[:, None, None] * (noise <= 0.1 * ROUGH * size)
+    finest = np.maximum(np.max(clear, axis=0), 2)
+    jump = _jump(above, below, middle)
+    own = _at(noise, level)
+    return slope, doubt, own, _at(ahead, finest), _at(behind, finest), kink & ~jump, near & ~kink & ~jump, jump
 
 
 def _rounding(above, below, middle) -> np.ndarray:
-    """Of each output: what is left of second differences at steps where even a kink would leave nothing."""
+    """Of each entry: what is left of second differences at steps where even a kink would leave next to nothing.
+
+    A solver's noise is not that of every value, so the noise of an output is what most of the inputs stay below.
+    """
     second = np.abs(above + below - 2 * middle)[-3:]
-    return 4 * np.max(second, axis=0) + 8 * np.finfo(float).eps * np.abs(middle) + 1e-18
+    usual = np.quantile(np.max(second[-2:], axis=0), 0.9, axis=1, keepdims=True)
+    return 4 * np.maximum(np.min(second, axis=0), usual) + 8 * np.finfo(float).eps * np.abs(middle) + 1e-18
 
 
-def _central(central: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slope and doubt of every output, from central differences (steps, outputs).
+def _size(slope: np.ndarray) -> np.ndarray:
+    """What a slope is measured by: itself, but no less than a thousandth of the largest of its input."""
+    return np.maximum(np.abs(slope), 1e-3 * np.max(np.abs(slope), axis=-2, keepdims=True))
+
+
+def _at(values: np.ndarray, level: np.ndarray) -> np.ndarray:
+    return np.take_along_axis(values, level[None], axis=0)[0]
+
+
+def _central(central: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Slope, doubt and the step that it comes from, from central differences (steps, outputs, inputs).
 
     Differences may also agree at coarse steps, across a kink near by, on the slope of another piece of the map. So the
     finest steps that agree decide, and coarser ones, which are more precise, are used only where they tell the same.
     """
-    better = (16 * central[1:] - central[:-1]) / 15
+    better = (central[1:] - RATIO**2 * central[:-1]) / (1 - RATIO**2)
     apart = np.abs(np.diff(better, axis=0))
-    noise = rounding / LADDER[2:-1, None]  # a generous bound, to choose by
-    doubt = np.maximum(apart[1:], apart[:-1]) + noise
+    doubt = np.maximum(apart[1:], apart[:-1]) + noise[2:-1]
     slope = better[1:-1]
-    size = np.maximum(np.abs(slope), 1e-3 * np.max(np.abs(slope), axis=1, keepdims=True))
-    rows, levels = np.arange(central.shape[1]), np.arange(len(slope))[:, None]
+    size, levels = _size(slope), np.arange(len(slope))[:, None, None]
     same = np.ones_like(doubt, dtype=bool)
     for agreement in (1e-3, 1e-4, 1e-5):
         good = same & (doubt <= agreement * size)
         finest = np.max(np.where(good, levels, -1), axis=0)
-        close = np.abs(slope - slope[finest, rows]) <= 3 * (doubt + doubt[finest, rows])
+        close = np.abs(slope - _at(slope, finest)) <= 3 * (doubt + _at(doubt, finest))
         same &= close | (finest < 0)
     best = np.argmin(np.where(same, doubt, np.inf), axis=0)
-    return slope[best, rows], (doubt - 0.9 * noise)[best, rows]
+    return _at(slope, best), _at(doubt, best), best + 2
 
 
-def _finest(ahead, behind, rounding) -> np.ndarray:
-    """The finest step at which the difference of both sides is well above rounding; else the coarsest but one."""
-    clear = np.abs(ahead - behind) > 25 * rounding / LADDER[:, None]
-    levels = np.arange(len(LADDER))[:, None]
-    return np.maximum(np.max(np.where(clear, levels, 0), axis=0), 2)
-
-
-def _kink(ahead, behind, finest, rows) -> np.ndarray:
-    """Of a smooth map the sides approach each other as fast as each one converges; at a kink they stay apart."""
-    found = np.ones(len(rows), dtype=bool)
-    for coarse in (finest - 2, finest - 1):
-        apart = np.minimum(*(np.abs(ahead - behind)[level, rows] for level in (coarse, coarse + 1)))
-        moved = sum(np.abs(side[coarse + 1, rows] - side[coarse, rows]) for side in (ahead, behind))
-        found &= apart > 4 * moved
-    return found
-
-
-def _jump(above, below, middle, rows) -> np.ndarray:
-    """A change that three ever finer steps, the last 64 times finer, leave as it is."""
-    found = np.zeros(len(rows), dtype=bool)
+def _jump(above, below, middle) -> np.ndarray:
+    """A change that three ever finer steps, the last a thousand times finer, leave as it is."""
+    found = np.zeros(above.shape[1:], dtype=bool)
     for side in (above, below):
         change = np.abs(side - middle)
         found |= (change[-1] > 0.5 * change[-4]) & (change[-1] > JUMP * np.maximum(np.abs(middle), 1.0))

@@ -1,4 +1,4 @@
-"""Whole Jacobians by forward and by reverse mode, in native code: one column, one row a call."""
+"""Whole Jacobians by forward and by reverse mode, in native code: all columns or rows in one call."""
 
 from collections.abc import Callable
 
@@ -41,6 +41,9 @@ class Programs:
         def value(of, steps, arrays, x):
             return final_state(of, steps, contact if precise is None else precise, arrays, x)
 
+        def default(of, steps, arrays, x):
+            return final_state(of, steps, contact, arrays, x)
+
         def forward(of, steps, arrays, x, dx):
             return jax.jvp(bound(of, steps, arrays), (x,), (dx,))[1]
 
@@ -48,8 +51,10 @@ class Programs:
             return jax.vjp(bound(of, steps, arrays), x)[1](dy)[0]
 
         self.value, self.forward, self.reverse = (
-            hs.native.jit(f, optimise=level) for f, level in ((value, 1), (forward, 0), (reverse, 0))
+            hs.native.batch(f, in_axes=(None,) * (f.__code__.co_argcount - 1) + (0,), optimise=0)
+            for f in (value, forward, reverse)
         )
+        self.default = hs.native.jit(default, optimise=0)
 
 
 class Map:
@@ -59,18 +64,22 @@ class Map:
         self.groups = groups(scene, programs.contact)
         self.zero = np.zeros(sum(group.count for group in self.groups))
         self._programs = programs
-        arrays = (scene.model, scene.q, scene.qd, scene.control, np.array(scene.dt))
+        arrays = (scene.model, hs.State(scene.q, scene.qd, scene.memory), scene.control, np.array(scene.dt))
         self._of = (self.groups, scene.steps, arrays)
+        self._outputs = len(scene.q) + len(scene.qd)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
+        """Of many x, one in each row, by the precise contact model."""
         return np.array(self._programs.value(*self._of, x))
+
+    def default(self) -> np.ndarray:
+        """At zero, by the contact model that is differentiated."""
+        return np.array(self._programs.default(*self._of, self.zero))
 
     def forward(self) -> np.ndarray:
         """(outputs, inputs)"""
-        rows = np.eye(len(self.zero))
-        return np.stack([np.array(self._programs.forward(*self._of, self.zero, row)) for row in rows], axis=1)
+        return np.array(self._programs.forward(*self._of, self.zero, np.eye(len(self.zero)))).T
 
     def reverse(self) -> np.ndarray:
         """(outputs, inputs)"""
-        rows = np.eye(len(self(self.zero)))
-        return np.stack([np.array(self._programs.reverse(*self._of, self.zero, row)) for row in rows])
+        return np.array(self._programs.reverse(*self._of, self.zero, np.eye(self._outputs)))

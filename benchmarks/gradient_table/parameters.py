@@ -1,4 +1,4 @@
-"""What a rollout is differentiated by: groups of numbers, all zero at the scene as it is given."""
+"""What a motion is differentiated by: groups of numbers, all zero at the scene as it is given."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from .scenes import Scene
 
 @dataclass(frozen=True)
 class Group:
-    """Numbers of a kind. Masses, sizes, stiffness and dissipation change in parts of themselves, others by units."""
+    """Numbers of a kind. Some change in parts of themselves, others by units."""
 
     name: str
     count: int
@@ -30,40 +30,49 @@ def groups(scene: Scene, contact) -> tuple[Group, ...]:
         Group("control", len(scene.control)),
         Group("mass", len(model.links.mass), True),
         Group("size", len(_sizes(model)[0]), True),
-        Group("friction", pairs),
+        Group("plane height", len(_planes(model))),
+        Group("friction", pairs, True),
         Group("joint damping", model.topology.nv_all),
     ]
     if isinstance(contact, hs.Springs):
         return (*shared, Group("stiffness", pairs, True), Group("dissipation", pairs, True))
-    return (*shared, Group("restitution", pairs))
+    return (*shared, Group("restitution", pairs, True), Group("position gain", pairs), Group("softness", pairs, True))
 
 
 def final_state(groups: tuple[Group, ...], steps: int, contact, arrays: tuple, theta):
-    """q and qd at the end; `arrays` are model, q, qd, control and dt of a scene."""
-    model, q, qd, control, dt = arrays
+    """q and qd at the end; `arrays` are model, state, control and dt of a scene."""
+    model, (q, qd), control, dt = arrays[0], arrays[1], *arrays[2:]
     ends = np.cumsum([group.count for group in groups])
     parts = {g.name: theta[end - g.count : end] for g, end in zip(groups, ends, strict=True)}
     q, _ = move(model, jnp.asarray(q), jnp.zeros_like(qd), parts["q"], 1.0)
+    start = hs.State(q, qd + parts["qd"], arrays[1].memory)
     control = jnp.broadcast_to(control + parts["control"], (steps, len(control)))
-    trajectory = hs.rollout(_changed(model, parts), (q, qd + parts["qd"]), control, dt=dt, contact=contact)
+    trajectory = hs.rollout(_changed(model, parts), start, control, dt=dt, contact=contact)
     return jnp.concatenate([trajectory.q[-1], trajectory.qd[-1]])
 
 
 def _changed(model: hs.Model, parts: dict) -> hs.Model:
     contacts, joints, (rows, columns) = model.contacts, model.joints, _sizes(model)
     size = jnp.asarray(model.geometry.size)
+    height = jnp.asarray(model.geometry.position).at[_planes(model), 2].add(parts["plane height"])
     fields = {
-        "friction": contacts.friction + parts["friction"],
-        "restitution": contacts.restitution + parts.get("restitution", 0.0),
+        "friction": contacts.friction * (1 + parts["friction"]),
+        "restitution": contacts.restitution * (1 + parts.get("restitution", 0.0)),
+        "position_gain": contacts.position_gain + parts.get("position gain", 0.0),
+        "softness": contacts.softness * (1 + parts.get("softness", 0.0)),
         "stiffness": contacts.stiffness * (1 + parts.get("stiffness", 0.0)),
         "dissipation": contacts.dissipation * (1 + parts.get("dissipation", 0.0)),
     }
     return eqx.tree_at(
-        lambda m: [m.links.mass, m.geometry.size, m.joints.damping, *(getattr(m.contacts, name) for name in fields)],
+        lambda m: [
+            *(m.links.mass, m.geometry.size, m.geometry.position, m.joints.damping),
+            *(getattr(m.contacts, name) for name in fields),
+        ],
         model,
         [
             model.links.mass * (1 + parts["mass"]),
             size.at[rows, columns].add(size[rows, columns] * parts["size"]),
+            height,
             joints.damping + parts["joint damping"],
             *fields.values(),
         ],
@@ -76,3 +85,7 @@ def _sizes(model: hs.Model) -> tuple[np.ndarray, np.ndarray]:
     touching = sorted({shape for pair in model.contacts.pairs for shape in pair if shapes[shape] != "plane"})
     places = [(i, k) for i in touching for k in range({"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3}[shapes[i]])]
     return tuple(np.array(places, dtype=int).T)
+
+
+def _planes(model: hs.Model) -> np.ndarray:
+    return np.array([i for i, shape in enumerate(model.geometry.shapes) if shape == "plane"], dtype=int)

@@ -1,39 +1,63 @@
-"""The table for the terminal and for docs/gradients.md."""
+"""The tables for docs/gradients.md."""
 
-from rich.table import Table
+from dataclasses import dataclass
+
 from tables import table, versions
 
 from .bounce import NAMES, Bounce
-from .compare import ROUGH, SMALL, TINY, TOLERANCE
+from .compare import SMALL, TINY, TOLERANCE
+from .differences import ROUGH
+from .mujoco_steps import EPSILON, Rival
+from .single_steps import ENOUGH, SOLVED, WRONG, Case
+from .survey_tables import Rows, by_kind, by_regime, of_rivals, of_tosses
 from .table import Row
+from .timing import Timing
+from .tosses import STEPS, Toss
+from .tosses import WRONG as WRONG_TOSS
 
 HEAD = ["scene", "engine", "steps", "forward", "reverse", "entries", "unresolved", "not smooth", "NaN", ""]
 
-ABOUT = f"""# Derivatives through contact
 
-Written by `make gradients`. Of each scene the whole Jacobian d(final q, final qd) / d(initial q and qd, control, masses,
-sizes, friction, restitution or stiffness and dissipation, joint damping), three ways: forward mode, reverse mode and
-differences of the same rollout. q is perturbed through the joints' freedoms; masses, sizes, stiffness and dissipation
-change in parts of themselves. Time steps are 1 ms (quadruped on springs: 0.25 ms).
+@dataclass(frozen=True)
+class Found:
+    """All that was found."""
 
-"forward" and "reverse" are the largest relative errors over all smooth entries; they are to be below {TOLERANCE:g}. An
-entry is measured by its own size, but by no less than {SMALL:g} of the largest entry of its block (final q or qd by
-one group of numbers) and {TINY:g} of the largest of all. Differences are Richardson's extrapolation over a ladder of
-steps from 1e-2 to 1e-11; the step is chosen by agreement of differences with each other. "unresolved" entries are those
-where differences are less precise than the tolerance; there the derivative must lie within three times their doubt.
-"not smooth" is what the map itself shows: kinks (both one-sided slopes converge, to different numbers), jumps, or a
-slope that differs at every step by more than {ROUGH:g}. The derivative there is a finite number: that of the active
-set of contacts (touching or not, stuck or sliding) in which the step was solved.
+    cases: list[Case]
+    walked: dict[str, list[int]]
+    tosses: list[Toss]
+    rollouts: list[Row]
+    bounces: list[Bounce]
+    mujoco: list[Rival]
+    ours: list[Timing]
+    mjx: list[Row]
 
-"implicit" is differentiated as `hs.Impulses()` has it, its differences are those of a solver with tolerance 1e-14, so
-that they show the derivative of the solution and not the noise of where the sweeps stop.
-"""
+    @property
+    def right(self) -> bool:
+        """Whether every derivative that was tested is right and every step is solved."""
+        steps = not any(case.wrong or case.unsolved for case in self.cases) and not self.unsolved
+        return steps and not any(toss.errors for toss in self.tosses) and all(row.right for row in self.rollouts)
+
+    @property
+    def unsolved(self) -> int:
+        """Steps of all motions, also of those whose derivative was not looked at."""
+        return sum(count for _, count in self.walked.values())
+
+    @property
+    def verdict(self) -> str:
+        steps = sum(case.wrong for case in self.cases), sum(case.tested for case in self.cases)
+        tosses = sum(bool(toss.errors) for toss in self.tosses), sum(toss.tested > 0 for toss in self.tosses)
+        rows = sum(row.right for row in self.rollouts), len(self.rollouts)
+        return (
+            f"{steps[0]} of {steps[1]} single steps and {tosses[0]} of {tosses[1]} tosses have a wrong derivative; "
+            f"{rows[0]} of {rows[1]} rollouts are right; "
+            f"{self.unsolved} of {sum(count for count, _ in self.walked.values())} steps in contact are unsolved."
+        )
 
 
 def cells(row: Row) -> list[str]:
     reverse = "-" if row.note else f"{row.largest('reverse'):.1e}"
     counts = [row.count(name) for name in ("entries", "unresolved")]
-    rough = sum(row.count(name) for name in ("kinks", "jumps", "rough"))
+    rough = sum(row.count(name) for name in ("kinks", "jumps", "rough", "noisy"))
     says = ", ".join(filter(None, ("" if row.right else "wrong", row.note)))
     return [
         row.scene,
@@ -48,33 +72,78 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def terminal(rows: list[Row]) -> Table:
-    shown = Table(title="Derivatives of the final state: largest relative error against differences")
-    for i, name in enumerate(HEAD):
-        shown.add_column(name, justify="left" if i < 2 else "right")
-    for row in rows:
-        shown.add_row(*cells(row), style=None if row.right else "red")
-    return shown
+def rollouts(rows: list[Row]) -> Rows:
+    return HEAD, [cells(row) for row in rows]
 
 
-def markdown(rows: list[Row], rivals: list[Row], bounces: list[Bounce]) -> str:
-    parts = [ABOUT, table(HEAD, [cells(row) for row in rows])]
-    places = [f"- {row.scene}, {row.engine}: {row.where()}" for row in rows if row.where()]
-    parts += ["## Where the map is not smooth", "\n".join(places) or "Nowhere in these scenes."]
-    parts += ["## A bounce against its closed form", _BOUNCE, _bounce_table(bounces)]
-    parts += ["## MJX", _MJX]
-    parts += [table(HEAD, [cells(row) for row in rivals]) if rivals else "MJX is not installed and was skipped."]
-    places = [f"- {row.scene}, {row.engine}: {row.where()}" for row in rivals if row.where()]
-    parts += ["\n".join(places)] if places else []
+def markdown(found: Found) -> str:
+    places = [f"- {row.scene}, {row.engine}: {row.where()}" for row in found.rollouts if row.where()]
+    parts = [
+        *(_ABOUT, found.verdict),
+        *("## Single steps", _STEPS, table(*by_kind(found.cases)), table(*by_regime(found.cases))),
+        *("## Whole tosses", _TOSSES, table(*of_tosses(found.tosses))),
+        *("## MuJoCo's finite differences", _MUJOCO, table(*of_rivals(found.mujoco, found.ours))),
+        *("## Whole Jacobians of rollouts", _ROLLOUTS, table(*rollouts(found.rollouts))),
+        *("Where the map is not smooth:", "\n".join(places) or "Nowhere in these scenes."),
+        *("## A bounce against its closed form", _BOUNCE, _bounce_table(found.bounces)),
+        *("## MJX", _MJX, table(*rollouts(found.mjx)) if found.mjx else "MJX is not installed and was skipped."),
+    ]
     return "\n\n".join(parts) + f"\n\n{versions()}\n"
 
 
-_BOUNCE = """A ball falls, bounces once and is somewhere on its way: d(height, velocity) at 0.25 s. The derivative of the
-closed form holds the time of impact. The error is relative to the largest entry of the row. Impulses put the impact
+_ABOUT = f"""# Derivatives through contact
+
+Written by `make gradients`, which fails if a derivative is wrong or a step is unsolved. Every derivative is
+computed by forward and by reverse mode and compared with differences of the same motion. Differences are trusted
+only where they agree with themselves: central differences are extrapolated over a ladder of steps from 1e-3 to
+1e-11, three steps in a row have to agree, no finer step may contradict them, and both sides must have the same
+slope to {ROUGH:g}. Elsewhere an input is left out and counted:
+
+| left out | what the map itself shows |
+| --- | --- |
+| kink | the slopes of both sides differ |
+| near a kink | central differences change at finer steps: a kink is closer than the step |
+| jump | the value changes by a finite amount, however small the step |
+| noise | rounding is larger than a hundredth of the entry |
+
+An input along which any output has a kink or a jump is left out for all outputs. The derivative there is a finite
+number: that of the state of contacts (touching or not, stuck or sliding) in which the step was solved."""
+
+_STEPS = f"""Random motions of random bodies (0.05 to 20 kg, 1 cm to 1 m, friction 0 to 1, restitution 0 to 0.8, steps of 0.5 to
+5 ms, with and without forces), and from each motion some steps in contact, chosen so that all regimes occur. Of
+each step the whole Jacobian of the next q and qd by q (through the joints' freedoms), qd, control, masses, sizes
+of shapes, height of the plane, joint damping, and friction, restitution, position gain and softness of every pair.
+A step is wrong if a smooth entry is off by more than {WRONG:g} of itself (but of no less than {SMALL:g} of the
+largest entry of its block and {TINY:g} of the largest of all), and tested if at least {ENOUGH:.0%} of its Jacobian
+were compared. "worst" is the largest error. Differences are those of a solver with tolerance 1e-14.
+
+A step is unsolved if its impulses leave a residual above {SOLVED:g} of the speeds at hand, computed in NumPy from
+the law of contact and not by the solver, or if the precise solver finds another state. The residual is computed
+for all steps of all motions. Steps with a position gain other than 1 and a gap or overlap below 1e-7 m are not
+chosen: all that rests is at the corner of that law."""
+
+_TOSSES = f"""Bodies that are thrown on the ground, 100 to 700 steps with several impacts: where they end, along a random
+direction, by the logarithms of friction, restitution and masses and by the start velocities. A derivative is
+tested where central differences with steps {", ".join(f"{h:g}" for h in STEPS)} agree with each other (to 1e-2 and
+1e-3), and wrong beyond {WRONG_TOSS:.0%}. "curved": the slope changes within 1e-5, because impacts amplify small
+changes; "noise": the input has no influence beyond rounding, as the mass of a single body."""
+
+_MUJOCO = f"""MuJoCo differentiates a step by `mjd_transitionFD`, here centered with a step of {EPSILON:g}. Its Jacobians (by q,
+qd and control) are compared with differences of its own step that are chosen as above. Times are for one Jacobian;
+ours is by all inputs."""
+
+_ROLLOUTS = f"""Of each scene the whole Jacobian d(final q, final qd) / d(initial q and qd, control, and all numbers as above;
+stiffness and dissipation on springs). Time steps are 1 ms (quadruped on springs: 0.25 ms). "forward" and "reverse"
+are the largest relative errors over all smooth entries; they are to be below {TOLERANCE:g}. "unresolved" entries
+are those where differences are less precise than the tolerance; there the derivative must lie within three times
+their doubt."""
+
+_BOUNCE = """A ball falls, bounces once and is somewhere on its way: d(height, velocity) at 0.25 s. The derivative of the closed
+form holds the time of impact. The error is relative to the largest entry of the row. Impulses put the impact
 inside the step, so that the error falls with dt; with the impact at the end of a step it stays."""
 
-_MJX = """Its derivatives against differences of its own rollouts of 20 steps in contact, in the same way. With more than
-one iteration its solver is a loop for which JAX has no reverse mode."""
+_MJX = """Its derivatives against differences of its own rollouts of 20 steps in contact, in the same way. With more than one
+iteration its solver is a loop for which JAX has no reverse mode."""
 
 
 def _bounce_table(bounces: list[Bounce]) -> str:

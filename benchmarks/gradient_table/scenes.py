@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import hybridsim as hs
+from hybridsim.model import Memory
 
 from .quadruped import FEET, standing
 
@@ -33,6 +34,8 @@ class Scene:
     control: np.ndarray
     steps: int
     dt: float = 1e-3
+    memory: Memory | None = None
+    """What contact remembers of the step before."""
 
 
 def flight() -> Scene:

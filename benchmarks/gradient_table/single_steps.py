@@ -1,11 +1,11 @@
-"""Every single step of random motions in contact: its derivative against differences of that step.
+"""Single steps of random motions in contact: the derivative of each step against differences of that step.
 
-Bodies are thrown, towers fall, an arm swings into its limits; whatever happens on the way is tested where it happens: sliding,
-sticking, rolling, leaving, and several contacts that begin within one step.
-
-PYTHONPATH=benchmarks python -m gradient_table.single_steps [--rounds 3] [--each 24] [--seed 1]
+PYTHONPATH=benchmarks python -m gradient_table.single_steps [--count 1040] [--kinds cube "tall box"] [--seed 0]
+PYTHONPATH=benchmarks python -m gradient_table.single_steps --detail --kinds "tall box" --seed 3 --step 120
 """
 
+import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,147 +16,156 @@ from rich.console import Console
 
 import hybridsim as hs
 
-from .compare import compare
-from .differences import differences
-from .jacobians import PRECISE, Map, Programs
+from .compare import Block, compare
+from .differences import Differences, differences
+from .jacobians import Map, Programs
+from .motions import KINDS, motion
+from .regimes import Regime, choose
 from .scenes import Scene
-from .table import Row
+from .walk import Walk, walk
+
+PRECISE = hs.Impulses(sweeps=400, tolerance=1e-14)
+"""What differences are taken of."""
+WRONG = 1e-3
+"""Relative error of an entry that makes a step count as wrong."""
+SOLVED = 1e-4
+"""Residual of the contact problem beyond which a step counts as unsolved: ten times what softness leaves at most."""
+SAME = 1e-6
+"""The same of the distance from the precise solution."""
+ENOUGH = 0.5
+"""A step counts as tested if at least this part of its Jacobian was compared."""
 
 
 @dataclass(frozen=True)
-class Motion:
-    """A model and where it starts."""
+class Case:
+    """What was found in one step."""
 
-    name: str
-    model: hs.Model
-    q: np.ndarray
-    qd: np.ndarray
-    dt: float = 1e-3
-    steps: int = 400
+    kind: str
+    seed: int
+    step: int
+    regime: Regime
+    blocks: list[Block]
+    off: float
+    """How far the state after the step is from that of the precise solution, beside the largest change of a velocity."""
+    residual: float
+    """Of the problem of momentum (`residual.py`); NaN where it is not computed."""
 
+    @property
+    def error(self) -> float:
+        """Of the worst smooth entry, in either mode; infinite where a number is not finite."""
+        if self.count("nan"):
+            return float("inf")
+        return max(max(block.forward, block.reverse) for block in self.blocks)
 
-def motions(rng: np.random.Generator) -> Iterator[Motion]:
-    """One of each kind, with random numbers."""
-    shapes = {
-        "cube": ("box", (0.05,) * 3),
-        "flat box": ("box", (0.08, 0.05, 0.02)),
-        "tall box": ("box", (0.02, 0.03, 0.09)),
-        "sphere": ("sphere", 0.06),
-        "capsule": ("capsule", (0.03, 0.06)),
-    }
-    for name, (shape, size) in shapes.items():
-        yield _thrown(name, rng, [(shape, size)])
-    yield _thrown("two boxes", rng, [("box", (0.05, 0.06, 0.04)), ("box", (0.03, 0.03, 0.05))])
-    yield _tower(rng)
-    yield _arm(rng)
+    def count(self, name: str) -> int:
+        return sum(getattr(block, name) for block in self.blocks)
 
+    @property
+    def left_out(self) -> int:
+        """Entries that were not compared."""
+        return sum(self.count(name) for name in REASONS.values())
 
-def _numbers(rng: np.random.Generator) -> dict[str, float]:
-    return {"friction": float(rng.uniform(0.1, 0.9)), "restitution": float(rng.uniform(0.0, 0.6))}
+    @property
+    def tested(self) -> bool:
+        return self.left_out <= (1 - ENOUGH) * self.count("entries")
 
+    @property
+    def wrong(self) -> bool:
+        return not self.error <= WRONG
 
-def _bodies(rng: np.random.Generator, shapes: list) -> hs.Model:
-    solids = [
-        hs.solid(f"b{i}", mass=float(rng.uniform(0.2, 2)), shape=s, size=size) for i, (s, size) in enumerate(shapes)
-    ]
-    bodies = [hs.prefixed(hs.free_body(solid), f"{i}/") for i, solid in enumerate(solids)]
-    return hs.with_contacts(hs.world(*bodies, hs.ground()), **_numbers(rng))
+    @property
+    def unsolved(self) -> bool:
+        return self.residual > SOLVED or not self.off <= SAME
 
-
-def _thrown(name: str, rng: np.random.Generator, shapes: list) -> Motion:
-    model = _bodies(rng, shapes)
-    q, qd = model.rest()
-    for i in range(len(shapes)):
-        turn = rng.standard_normal(4)
-        q[7 * i : 7 * i + 7] = [
-            *rng.uniform(-0.01, 0.01, 2),
-            0.12 + 0.15 * i + 0.04 * rng.random(),
-            *turn / np.linalg.norm(turn),
-        ]
-        qd[6 * i : 6 * i + 6] = [*rng.uniform(-8, 8, 3), *rng.uniform(-1, 1, 2), rng.uniform(-1.5, 0)]
-    return Motion(name, model, q, qd)
-
-
-def _tower(rng: np.random.Generator) -> Motion:
-    """Three boxes on each other, pushed."""
-    model = _bodies(rng, [("box", (0.05, 0.05, 0.04)), ("box", (0.04, 0.05, 0.03)), ("box", (0.05, 0.04, 0.02))])
-    q, qd = model.rest()
-    q[[2, 9, 16]] = 0.04, 0.11, 0.16
-    q[[7, 8, 14, 15]] = rng.uniform(-0.005, 0.005, 4)
-    qd[[9, 10, 15, 16]] = rng.uniform(-0.6, 0.6, 4)
-    return Motion("tower", model, q, qd)
-
-
-def _arm(rng: np.random.Generator) -> Motion:
-    """Three links between limits, the last one above the ground."""
-    links, joints, parent = [], [], "world"
-    for i in range(3):
-        links.append(hs.solid(f"l{i}", mass=float(rng.uniform(0.5, 1)), shape="sphere", size=0.04))
-        limit = float(rng.uniform(0.4, 0.9))
-        height = {"position": (0.0, 0.0, 0.55)} if i == 0 else {"position": (0.2, 0.0, 0.0)}
-        joints.append(
-            hs.Joint(f"j{i}", "revolute", parent, f"l{i}", axis=(0, 1, 0), lower=-limit, upper=limit, **height)
+    @property
+    def where(self) -> str:
+        worst = max(self.blocks, key=lambda block: max(block.forward, block.reverse))
+        return (
+            f'--kinds "{self.kind}" --seed {self.seed} --step {self.step}: {self.regime.name}; worst error {self.error:.1e} '
+            f"of {worst.output} by {worst.group}; residual {self.residual:.0e}, off the precise solution by {self.off:.0e}"
         )
-        parent = f"l{i}"
-    model = hs.with_contacts(hs.world(hs.build(links, joints), hs.ground(height=0.3)), **_numbers(rng))
-    return Motion("arm", model, rng.uniform(-0.3, 0.3, 3), rng.uniform(-3, 3, 3))
+
+
+REASONS = {"kink": "kinks", "near a kink": "rough", "jump": "jumps", "noise": "noisy"}
+"""Why entries are left out, and what counts them in a `Block`."""
 
 
 class Survey:
-    """Rows of single steps along random motions."""
+    """Looks at single steps of random motions; motions of one build share their programs."""
 
-    def __init__(self, steps_of_each: int, seed: int = 0):
-        self.steps_of_each, self.seed = steps_of_each, seed
+    def __init__(self):
         self._programs = Programs(hs.Impulses(), PRECISE)
-        self._walk = hs.native.jit(
-            lambda model, q, qd, dt, steps: hs.rollout(
-                model, (q, qd), dt=dt, steps=steps, record="contact.normal_force"
-            )
-        )
+        self.walked: dict[str, list[int]] = {}
+        """By kind of motion: steps in contact of all motions so far, and how many of these have a residual."""
 
-    def rows(self, only: tuple[str, ...] = (), rounds: int = 1) -> Iterator[Row]:
-        """Of each motion some steps in which something touches; those first in which contacts begin or end."""
-        rng = np.random.default_rng(self.seed)
-        for _ in range(rounds):
-            for motion in motions(rng):
-                if not only or motion.name in only:
-                    yield from self._along(motion, rng)
+    def map(self, scene: Scene) -> Map:
+        return Map(self._programs, scene)
 
-    def _along(self, motion: Motion, rng: np.random.Generator) -> Iterator[Row]:
-        walk = self._walk(motion.model, motion.q, motion.qd, np.array(motion.dt), motion.steps)
-        forces = np.asarray(walk.values["contact.normal_force"]).reshape(motion.steps, -1) > 0
-        changes = np.flatnonzero(np.any(forces[1:] != forces[:-1], axis=1)) + 1
-        busy = np.flatnonzero(forces.any(axis=1))
-        chosen = list(rng.permutation(changes)[: self.steps_of_each // 2])
-        rest = np.setdiff1d(busy, chosen)
-        chosen += list(rng.permutation(rest)[: self.steps_of_each - len(chosen)])
-        for i in sorted(chosen):
-            scene = Scene(motion.name, motion.model, walk.q[i], walk.qd[i], np.zeros(motion.model.nv), 1, motion.dt)
-            f = Map(self._programs, scene)
-            blocks = compare(f.groups, motion.model.nq, f.forward(), f.reverse(), differences(f, f.zero))
-            yield Row(f"{motion.name}, step {i}, {int(forces[i].sum())} touch", "impulses", 1, blocks)
+    def jacobians(self, scene: Scene) -> tuple[Map, np.ndarray, np.ndarray, Differences]:
+        """The map, its Jacobian by forward and by reverse mode, and differences."""
+        f = self.map(scene)
+        return f, f.forward(), f.reverse(), differences(f, f.zero)
+
+    def case(self, along: Walk, step: int) -> Case:
+        scene, of = along.scene(step), along.motion
+        f, forward, reverse, found = self.jacobians(scene)
+        blocks = compare(f.groups, scene.model.nq, forward, reverse, found)
+        default, precise = f.default(), f(f.zero[None])[0]
+        moved = np.max(np.abs(precise[scene.model.nq :] - scene.qd)) + 9.81 * scene.dt
+        off = float(np.max(np.abs(default - precise)) / moved)
+        regime = along.regimes[step] or Regime("flies", 0)
+        return Case(of.kind, of.seed, step, regime, blocks, off, float(along.residuals[step]))
+
+    def cases(self, count: int, kinds: tuple[str, ...] = (), each: int = 8, seed: int = 0) -> Iterator[Case]:
+        """`count` steps, `each` of one motion: regimes of contact take turns as far as there are steps of them.
+
+        Of a motion with unsolved steps the one with the largest residual is among them; of a motion that is lost, only
+        the step that loses it is looked at.
+        """
+        kinds = kinds or tuple(KINDS)
+        for i, kind in enumerate(kinds):
+            seen, left, number = Counter(), count // len(kinds) + (i < count % len(kinds)), seed
+            while left > 0:
+                along = walk(motion(kind, number))
+                rng = np.random.default_rng([number, sorted(KINDS).index(kind)])
+                steps = choose(along.regimes, min(each, left), seen, rng)
+                unsolved = along.residuals > SOLVED
+                touching = np.array([regime is not None for regime in along.regimes])
+                if np.any(unsolved & touching):
+                    worst = int(np.argmax(np.where(touching, along.residuals, 0.0)))
+                    steps = sorted({worst, *steps[1:]})
+                if along.lost is not None:
+                    steps = [along.lost]
+                before = self.walked.setdefault(kind, [0, 0])
+                self.walked[kind] = [before[0] + along.in_contact, before[1] + int(unsolved.sum())]
+                for step in steps:
+                    yield self.case(along, step)
+                left, number = left - len(steps), number + 1
 
 
-WRONG = 0.02
-"""Relative error of an entry that would mislead a search."""
+def main(
+    count: int = 1040, kinds: tuple[str, ...] = (), seed: int = 0, each: int = 8, detail: bool = False, step: int = 0
+) -> None:
+    """Print what was found in `count` steps, and every step that failed; or, with `detail`, all about one step."""
+    from .detail import show
+    from .survey_tables import by_kind, by_regime, terminal
 
-
-def error(row: Row) -> float:
-    """Of the worst smooth entry, in either mode."""
-    return max(row.largest("forward"), row.largest("reverse"))
-
-
-def main(rounds: int = 3, each: int = 24, seed: int = 1) -> None:
-    """Print how many steps of each motion have an entry that is wrong by more than 1e-5, and by more than 2 %."""
     jax.config.update("jax_enable_x64", True)
-    console, found = Console(), {}
-    for row in Survey(each, seed).rows(rounds=rounds):
-        found.setdefault(row.scene.split(",")[0], []).append(row)
-        if error(row) > WRONG:
-            console.print(f"{row.scene}: {error(row):.1e}")
-    for name, rows in found.items():
-        imprecise, wrong = (sum(error(row) > limit for row in rows) for limit in (1e-5, WRONG))
-        console.print(f"{name}: {len(rows)} steps, {imprecise} beyond 1e-5, {wrong} beyond 2 %")
+    console, survey = Console(width=180), Survey()
+    if detail:
+        show(survey, walk(motion(kinds[0], seed)), step, console)
+        return
+    started, found = time.perf_counter(), []
+    for case in survey.cases(count, kinds, each, seed):
+        found.append(case)
+        if case.wrong or case.unsolved:
+            console.print(case.where, highlight=False, soft_wrap=True)
+    console.print(terminal("Steps by what moves", by_kind(found)))
+    console.print(terminal("Steps by what happens", by_regime(found)))
+    walked, unsolved = np.sum(list(survey.walked.values()), axis=0)
+    console.print(f"{unsolved} of {walked} steps in contact of these motions are unsolved: {survey.walked}")
+    console.print(f"{time.perf_counter() - started:.0f} s")
+    raise SystemExit(any(case.wrong or case.unsolved for case in found))
 
 
 if __name__ == "__main__":

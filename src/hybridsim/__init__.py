@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         Andersson as Andersson,
         BrownMcPhee as BrownMcPhee,
         Cone as Cone,
+        ContactByPair as ContactByPair,
         Coulomb as Coulomb,
         Frictionless as Frictionless,
         Hollars as Hollars,
@@ -143,6 +144,7 @@ if TYPE_CHECKING:
         Model as Model,
         ModelError as ModelError,
         ModelWarning as ModelWarning,
+        PrescribedMotion as PrescribedMotion,
         State as State,
         build as build,
         chain as chain,
@@ -150,6 +152,7 @@ if TYPE_CHECKING:
         free_body as free_body,
         ground as ground,
         prefixed as prefixed,
+        prescribed as prescribed,
         solid as solid,
         with_contacts as with_contacts,
         world as world,
@@ -166,6 +169,7 @@ if TYPE_CHECKING:
         initial_state as initial_state,
         names as names,
         passive_forces as passive_forces,
+        prescribed_motion as prescribed_motion,
         rollout as rollout,
         step as step,
     )
@@ -186,7 +190,9 @@ _EXPORTS = {
         blueprint_of constant cyclic discover history load_hybrid normalised papers_penalty previous prune
         save_hybrid sites_of strengths train
     """,
-    ".contact": "Andersson BrownMcPhee Cone Coulomb Frictionless Hollars HuntCrossley Impulses Pyramid Springs",
+    ".contact": """
+        Andersson BrownMcPhee Cone ContactByPair Coulomb Frictionless Hollars HuntCrossley Impulses Pyramid Springs
+    """,
     ".data": "DataError",
     ".data.log": """
         ColumnMap DataWarning Delay Quality Split Trajectory delayed estimate_delay parts quality read_log
@@ -203,12 +209,12 @@ _EXPORTS = {
     """,
     ".load": "load save",
     ".model": """
-        Actuator Geom Joint Link Mimic Model ModelError ModelWarning State build chain contact_grid
-        free_body ground prefixed solid with_contacts world
+        Actuator Geom Joint Link Mimic Model ModelError ModelWarning PrescribedMotion State build chain
+        contact_grid free_body ground prefixed prescribed solid with_contacts world
     """,
     ".simulate": """
         Control DivergedError ImplicitDamping Rollout RungeKutta4 SemiImplicitEuler StepWarning acceleration
-        initial_state names passive_forces rollout step
+        initial_state names passive_forces prescribed_motion rollout step
     """,
     ".spatial": "Transform from_log_cholesky to_log_cholesky",
     ".view.blueprint": "draw_blueprint",

@@ -47,6 +47,12 @@ def for_people(text: str) -> str:
     return _NOT_ASCII_TEXT.sub(lambda found: c if (c := found.group()) in "\n\t" else _visible(c), text)
 
 
+def shortened(value: object, longest: int = 100) -> str:
+    """A value as Python writes it, for a message; cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= longest else f"{text[:longest]}..."
+
+
 def _visible(character: str) -> str:
     """The character itself if a reader sees it as such, or as a blank of some width."""
     if character.isprintable() or unicodedata.category(character) == "Zs":

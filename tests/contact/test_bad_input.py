@@ -116,7 +116,7 @@ BAD_VALUES = {
     "no spacing": (lambda: hs.contact_grid(SQUARE, spacing=0), "spacing", "0", "positive"),
     "NaN height": (lambda: hs.contact_grid(SQUARE, height=NAN), "height", "nan", "finite"),
     "corners in millimetres": (lambda: hs.contact_grid(1000 * np.array(SQUARE)), "points", r"0\.02 m", "in metres"),
-    "flat outline": (lambda: hs.contact_grid([(0, 0), (1, 0), (2, 0)]), "inside", r"0\.02 m", "area"),
+    "flat outline": (lambda: hs.contact_grid([(0, 0), (1, 0), (2, 0)]), r"\(2, 0\)", "no area", "enclose"),
 }
 
 BAD_KINDS = {

@@ -13,7 +13,6 @@ import hybridsim as hs
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 from gradient_table import bounce
-from gradient_table.differences import differences
 from gradient_table.jacobians import Programs, contact_models
 from gradient_table.parameters import final_state
 from gradient_table.scenes import bouncing, rolling
@@ -59,15 +58,3 @@ def test_a_bounce_has_the_derivative_of_its_motion_to_first_order_in_the_step():
     assert np.all(np.isfinite(truth))
     assert errors[0] < 0.02
     assert errors[1] < 0.4 * errors[0]
-
-
-def test_kinks_and_jumps_are_told_from_smooth_entries():
-    def f(x):
-        (x,) = x
-        return np.array([np.sin(3 * x), abs(x) + x**2, 1.0 * (x > 0), max(x - 3e-4, 0.0)])
-
-    found = differences(f, np.zeros(1))
-    assert found.kink[:, 0].tolist() == [False, True, False, False]
-    assert found.jump[:, 0].tolist() == [False, False, True, False]
-    np.testing.assert_allclose(found.slope[[0, 3], 0], [3.0, 0.0], rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose([found.ahead[1, 0], found.behind[1, 0]], [1.0, -1.0], atol=1e-3)

@@ -12,7 +12,7 @@ from jax import lax
 from jaxtyping import Bool, Float
 
 from ..model import Augmentation, Model
-from ..model.names import Marks
+from ..model.names import Marks, with_rows
 from ..spatial import Array, add_at, pick
 from .networks import Network
 from .wiring import Given, Places, Plan, Wire
@@ -155,6 +155,12 @@ class Acting(Marks):
                 "contact model; pass the same contact= here as to graft"
             )
         super().offer(name, compute)
+
+    def complete(self, name: str, rows: np.ndarray, compute: Callable[[], Array]) -> None:
+        for key in (name, name + BEFORE):
+            if key in self.values:
+                self.values[key] = with_rows(self.values[key], rows, compute())
+        self.then.complete(name, rows, compute)
 
     def again(self) -> Marks:
         return Acting(self.networks, self.past, self.then.again())

@@ -84,7 +84,13 @@ def _seen(model: Model, q, qd, control, names: tuple[str, ...], contact: Contact
     acting = Acting(networks, networks.memory(state.q.dtype), unmarked)
     alone = Recording(unmarked, names)
     for marks in (acting, alone):
-        arguments = as_control(model, control), jnp.zeros(()), model.timestep, SemiImplicitEuler(), contact
+        arguments = (
+            as_control(model, control, driven=False),
+            jnp.zeros(()),
+            model.timestep,
+            SemiImplicitEuler(),
+            contact,
+        )
         advance(model, assemble(model), state, *arguments, marks)
     return [acting.inputs[i] for i in range(len(networks.sites))], alone.values
 

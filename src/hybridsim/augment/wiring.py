@@ -111,11 +111,10 @@ def plans(augment: Augment, model: Model, marks: Mapping[str, Mark]) -> list[tup
                 f"{augment}: {name!r} can be read but not changed, for no step uses it; choose from: {changeable}"
             )
     tables = {name: rows_of(model, name, marks[name].shape) for name in marks}
-    chosen = [matching(tables[name], augment.entities) for name in augment.outputs]
+    acting = [_among(tables[name], marks[name], marks[name].rows) for name in augment.outputs]
+    chosen = [matching(table, augment.entities) for table in acting]
     if not chosen[0]:
-        raise ModelError(
-            f"{augment}: nothing matches {augment.entities!r}; there are: {', '.join(tables[augment.outputs[0]])}"
-        )
+        raise ModelError(f"{augment}: nothing matches {augment.entities!r}; there are: {', '.join(acting[0])}")
     if any(other != chosen[0] for other in chosen):
         owners = "; ".join(f"{name!r} to {', '.join(of)}" for name, of in zip(augment.outputs, chosen, strict=True))
         raise ModelError(
@@ -125,6 +124,14 @@ def plans(augment: Augment, model: Model, marks: Mapping[str, Mark]) -> list[tup
     if augment.apply == "each":
         return [wiring.plan([entity]) for entity in chosen[0]]
     return [wiring.plan(chosen[0])]
+
+
+def _among(table: dict[str, np.ndarray], mark: Mark, rows: tuple[int, ...] | None) -> dict[str, np.ndarray]:
+    """The entities all of whose rows are among these; None for all."""
+    if rows is None:
+        return table
+    width = int(np.prod(mark.shape[1:]))
+    return {entity: places for entity, places in table.items() if np.isin(places // width, rows).all()}
 
 
 def _known(name: str, marks: Mapping[str, Mark], augment: Augment) -> None:
@@ -190,7 +197,7 @@ class _Wiring:
 
     def _wires(self, x: Input, entities: list[str], rows: int, hidden: bool) -> list[Wire]:
         self._check_order(x)
-        table = self.tables[x.name]
+        table = self._readable(x)
         own = x.entities is None
         shared = self.augment.apply == "shared"
         if own and shared:
@@ -214,6 +221,11 @@ class _Wiring:
             wires.append(Wire(x.name, self._label(x, entity), Places.of(places), x.delays, x.cyclic, hidden, owner))
         return wires
 
+    def _readable(self, x: Input) -> dict[str, np.ndarray]:
+        """Entities of an input. The force of a pair that acts by impulses is known only after the forces of all springs."""
+        mark = self.marks[x.name]
+        return _among(self.tables[x.name], mark, mark.known if 0 in x.delays else None)
+
     def _is_own(self, x: Input, entity: str, entities: list[str]) -> bool:
         """Whether a variable is one of the very entities on which the network acts."""
         of, axis = VARIABLES[self.augment.outputs[0]].axis, VARIABLES[x.name].axis
@@ -226,7 +238,7 @@ class _Wiring:
     def _own(self, x: Input, entity: str) -> tuple[str, np.ndarray]:
         """Whose an input is that belongs to the entity on which the network acts, and its places."""
         of, axis = VARIABLES[self.augment.outputs[0]].axis, VARIABLES[x.name].axis
-        others, table = related(self.model, entity, of, axis), self.tables[x.name]
+        others, table = related(self.model, entity, of, axis), self._readable(x)
         if not others or any(other not in table for other in others):
             raise ModelError(
                 f"{self.augment}: {entity!r} has no {x.name!r} of its own; say whose: '{x.name}[name]', where there are: "

@@ -11,15 +11,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..contact import Contact
 from ..data import DataError
+from ..escape import shortened
 from ..identify import Free
 from ..model.checks import AT_LEAST_ONE, FRACTION, NOT_NEGATIVE, POSITIVE, Range
 from ..reading import check_file
+from .contact_rules import MODELS, contact_from
 from .menu import EFFECTS
 
 Number = (int, float)
 _KEYS: dict[str, dict[str, Any]] = {
-    "model": {"file": str, "base": str},
+    "model": {"file": str, "base": str, "prescribed": list},
     "logs": {
         "training": list,
         "held_out": list,
@@ -37,6 +40,7 @@ _KEYS: dict[str, dict[str, Any]] = {
         "friction_speed": Number,
         "iterations": int,
     },
+    "contact": {"model": str, "pairs": list},
     "discover": {"effects": list, "least": Number, "longest_delay": Number},
     "network": {"train": bool, "hidden": list, "weight_spread": Number},
     "validate": {"start": (str, *Number)},
@@ -65,11 +69,10 @@ _CHOICES = {
     ("model", "base"): ("fixed", "free"),
     ("logs", "controls"): ("command", "force"),
     ("fit", "integrator"): ("auto", "rk4", "euler", "implicit"),
+    ("contact", "model"): ("auto", *MODELS),
 }
 
 
-_LONGEST_SHOWN = 100
-"""Characters of a wrong value in a message."""
 LARGEST_CONFIG = 2**20
 """Of fit.toml [bytes]: one with ten thousand logs is smaller."""
 MOST_LOGS = 10_000
@@ -102,6 +105,7 @@ class Config:
     integrator: Literal["auto", "rk4", "euler", "implicit"] = "auto"
     friction_speed: float | None = 0.05
     iterations: int = 60
+    contact: Contact | Literal["auto"] | None = "auto"
     effects: tuple[str, ...] = tuple(EFFECTS)
     """Words of the menu."""
     least: float = 0.05
@@ -111,6 +115,8 @@ class Config:
     weight_spread: float = 1.0
     start: float | Literal["measured"] = 0.1
     """How much of a window may be used to find where it starts [s]."""
+    prescribed: tuple[str, ...] = ()
+    """Joints, or patterns of their names, that the logs' positions drive."""
     text: str = ""
     """Of the file itself."""
 
@@ -153,6 +159,8 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
     for what, paths in (("training", training), ("held_out", held_out)):
         if twice := [p for p, count in Counter(paths).items() if count > 1]:
             raise DataError(f"{name}: {twice[0]} is twice in logs.{what}; a run counts once")
+    for joint in model.get("prescribed", []):
+        _kind(f"{name}: an entry of model.prescribed", joint, str)
     free = tuple(_free(name, entry) for entry in fit.get("free", []))
     if not free:
         raise DataError(f'{name}: fit.free is empty, so nothing can be fitted; give paths such as "link/*/mass"')
@@ -172,7 +180,7 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
     weights = sum(a * b for a, b in zip([1, *hidden], [*hidden, 1], strict=True))
     if weights > MOST_WEIGHTS:
         raise DataError(
-            f"{name}: network.hidden is {_shown(hidden)}, {weights} weights or more for each joint; a network may have "
+            f"{name}: network.hidden is {shortened(hidden)}, {weights} weights or more for each joint; a network may have "
             f"{MOST_WEIGHTS}, so give smaller numbers, such as [6] or [16, 16]"
         )
     start = given.get("validate", {}).get("start", 0.1)
@@ -195,6 +203,7 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
         logs.get("controls"),
         free,
         **options,
+        contact=contact_from(name, given.get("contact", {})),
         effects=tuple(_effects(name, discover.get("effects", list(EFFECTS)))),
         least=float(discover.get("least", 0.05)),
         longest_delay=float(discover.get("longest_delay", 0.05)),
@@ -202,6 +211,7 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
         hidden=tuple(hidden),
         weight_spread=float(network.get("weight_spread", 1.0)),
         start="measured" if isinstance(start, str) else float(start),
+        prescribed=tuple(model.get("prescribed", [])),
         text=text,
     )
 
@@ -216,7 +226,7 @@ def _check(name: str, given: dict[str, Any]) -> None:
             _kind(f"{name}: {section}.{key}", value, _KEYS[section][key])
             if (section, key) in _CHOICES and value not in _CHOICES[section, key]:
                 allowed = " or ".join(map(repr, _CHOICES[section, key]))
-                raise DataError(f"{name}: {section}.{key} is {_shown(value)}; it must be {allowed}")
+                raise DataError(f"{name}: {section}.{key} is {shortened(value)}; it must be {allowed}")
             if (section, key) in _RANGES:
                 _RANGES[section, key].check(f"{name}: {section}.{key}", value, DataError)
     for section, key in (("model", "file"), ("logs", "training")):
@@ -228,7 +238,7 @@ def _known(name: str, what: str, key: str, known: Any) -> None:
     if key not in known:
         close = get_close_matches(key[:100], known, 1, 0.5)
         hint = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"
-        raise DataError(f"{name}: there is no {what} called {_shown(key)}; {hint}")
+        raise DataError(f"{name}: there is no {what} called {shortened(key)}; {hint}")
 
 
 def _kind(what: str, value: Any, kind: Any) -> None:
@@ -238,7 +248,7 @@ def _kind(what: str, value: Any, kind: Any) -> None:
     if wrong_bool or not isinstance(value, kind):
         words = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
         wanted = words.get(kind, "a number" if kind is Number else "a number or a text")
-        raise DataError(f"{what} is {_shown(value)}; it must be {wanted}")
+        raise DataError(f"{what} is {shortened(value)}; it must be {wanted}")
     if isinstance(value, float) and not np.isfinite(value):
         raise DataError(f"{what} is {value}; it must be finite")
 
@@ -248,7 +258,7 @@ def _free(name: str, entry: Any) -> Free:
         return Free(entry)
     if not isinstance(entry, dict) or "path" not in entry:
         raise DataError(
-            f'{name}: fit.free has {_shown(entry)}; give a path in quotes, or {{ path = "link/arm/mass", ... }}'
+            f'{name}: fit.free has {shortened(entry)}; give a path in quotes, or {{ path = "link/arm/mass", ... }}'
         )
     for key, value in entry.items():
         _known(name, "key of a free number", key, _FREE)
@@ -284,12 +294,6 @@ def _column(name: str, key: str, value: Any) -> str | float | None:
     """ "none" stands for what was not measured: TOML has no word for it."""
     _kind(f"{name}: logs.columns: {key}", value, (str, *Number))
     return None if value == "none" else value if isinstance(value, str) else float(value)
-
-
-def _shown(value: Any) -> str:
-    """What was found, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def _path(given: str, folder: Path) -> Path:

@@ -78,12 +78,12 @@ class Terms(eqx.Module):
 
 
 def one_freedom_joints(model: Model) -> tuple[str, ...]:
-    """Joints that a library can be put at: those that turn or slide about one axis of their own."""
-    kinds, mimics = model.topology.kinds, model.topology.mimics
+    """Joints that a library can be put at: those that turn or slide about one axis of their own, and that forces move."""
+    kinds, mimics, driven = model.topology.kinds, model.topology.mimics, model.prescribed_names
     return tuple(
         name
         for name, kind, mimic in zip(model.joint_names, kinds, mimics, strict=True)
-        if kind.nv == 1 and kind.nq == 1 and mimic < 0
+        if kind.nv == 1 and kind.nq == 1 and mimic < 0 and name not in driven
     )
 
 

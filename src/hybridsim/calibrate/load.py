@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ..contact import Contact
+from ..contact import Contact, ContactByPair
 from ..data import DataError
 from ..data.log import Trajectory, parts, read_log
 from ..identify.cautions import LOST_BY_RUNGE_KUTTA, decay_rates
 from ..identify.setting import contact_of
 from ..load import load
-from ..model import Model
+from ..model import Model, prescribed
 from ..simulate import ImplicitDamping, Integrator, RungeKutta4, SemiImplicitEuler
 from .config import Config
 
@@ -44,13 +44,15 @@ class Bench:
 
 def bench_of(config: Config) -> Bench:
     """Read everything that a config names."""
-    original = load(config.model_file, base=config.base)
+    original = prescribed(load(config.model_file, base=config.base), config.prescribed)
     logs = read_logs(config, (*config.training, *config.held_out), original)
     training, held_out = logs[: len(config.training)], logs[len(config.training) :]
     if config.held_out_part and not held_out:
         training, held_out = _cut(training, config.held_out_part)
     dt = config.dt or _rounded(float(np.median([log.dt for log in training])))
-    contact = contact_of(original, "auto")
+    contact = contact_of(original, config.contact)
+    if isinstance(contact, ContactByPair):
+        contact.springs_of(original)  # names that match nothing are told before anything is compiled
     kind = config.integrator if config.integrator != "auto" else "euler" if contact is not None else "rk4"
     integrator = {"rk4": RungeKutta4(), "euler": SemiImplicitEuler(), "implicit": ImplicitDamping()}[kind]
     model = original

@@ -7,8 +7,9 @@ import numpy as np
 
 from ..data.log import Trajectory
 from ..identify import Free
-from ..identify.places import FACTOR, control_names
+from ..identify.places import INERTIA_FACTOR, control_names
 from ..model import Model
+from ..model.pairs import immovable
 from .library import COUPLING, TERMS, one_freedom_joints
 
 SHAPES = tuple(effect for effect in TERMS if effect.startswith("friction"))
@@ -86,7 +87,7 @@ def entries(
     for link in moving_links(model):
         found += [Entry(CENTRE, f"{link}, {axis}", (Free(f"link/{link}/com.{axis}"),)) for axis in "xyz"]
         if np.any(np.asarray(model.links.inertia)[model.link_names.index(link)]):
-            found.append(Entry(INERTIA, link, (Free(f"link/{link}/{FACTOR}", lower=0.05, upper=20.0),)))
+            found.append(Entry(INERTIA, link, (Free(f"link/{link}/{INERTIA_FACTOR}", lower=0.05, upper=20.0),)))
     if driven:
         # A step of the log earlier at most: controls that change smoothly are not held from sample to sample.
         earliest = -float(np.median([log.dt for log in logs]))
@@ -105,7 +106,11 @@ def entries(
 
 
 def moving_links(model: Model) -> tuple[str, ...]:
-    """The link behind each joint that moves; what is rigidly fixed to it moves with it, and counts as part of it."""
+    """The link behind each joint that moves; what is rigidly fixed to it moves with it, and counts as part of it.
+
+    Without links that only prescribed joints move: their masses change nothing.
+    """
     topology = model.topology
     moved = {joint for joint, kind in enumerate(topology.kinds) if kind.nv}
-    return tuple(link for link, joint in zip(topology.link_names, topology.link_joints, strict=True) if joint in moved)
+    links = zip(topology.link_names, topology.link_joints, strict=True)
+    return tuple(name for i, (name, joint) in enumerate(links) if joint in moved and not immovable(topology, i))

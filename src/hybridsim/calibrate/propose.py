@@ -14,7 +14,7 @@ from ..data import DataError
 from ..data.log import DataWarning, Trajectory, column_choices, read_log, with_velocities
 from ..escape import in_toml, on_one_line
 from ..load import load
-from ..model import Model
+from ..model import Model, prescribed
 from .delay import guess_delay
 from .horizon import error_growth
 from .library import one_freedom_joints
@@ -33,10 +33,17 @@ _LARGEST = 5.0
 
 
 def propose(
-    model_file: Path, logs: Sequence[Path], base: Literal["fixed", "free"] = "fixed", folder: Path | None = None
+    model_file: Path,
+    logs: Sequence[Path],
+    base: Literal["fixed", "free"] = "fixed",
+    folder: Path | None = None,
+    joints: Sequence[str] = (),
 ) -> str:
-    """The text of a commented fit.toml. Paths in it are written as seen from `folder` (the current one)."""
-    model = load(model_file, base=base)
+    """The text of a commented fit.toml. Paths in it are written as seen from `folder` (the current one).
+
+    `joints` are prescribed: the logs drive them.
+    """
+    model = prescribed(load(model_file, base=base), joints)
     if not logs:
         raise DataError("no logs are given; name at least one file: hybridsim init robot.urdf run1.csv run2.csv")
     options, names = column_choices(logs[0], model)
@@ -47,7 +54,7 @@ def propose(
     training, held_out = _split(list(logs))
     parts = [
         _head(),
-        _model(model_file, base, near),
+        _model(model_file, base, near, joints),
         _logs(training, held_out, near, len(logs) == 1),
         _column_table(columns, options, missing, names, read, units),
         _fit(model, read),
@@ -114,9 +121,20 @@ def _split(logs: list[Path]) -> tuple[list[Path], list[Path]]:
     return logs[: len(logs) - count], logs[len(logs) - count :]
 
 
-def _model(file: Path, base: str, near: Path) -> str:
+def _model(file: Path, base: str, near: Path, joints: Sequence[str]) -> str:
     word = "fixed to the world" if base == "fixed" else "floating"
-    return f"[model]\nfile = {in_toml(_relative(file, near))}\nbase = {in_toml(base)}  # the root link is {word}"
+    lines = [
+        "[model]",
+        f"file = {in_toml(_relative(file, near))}",
+        f"base = {in_toml(base)}  # the root link is {word}",
+    ]
+    if joints:
+        lines.append(f"prescribed = [{', '.join(map(in_toml, joints))}]  # these joints move as the logs say")
+    else:
+        lines.append(
+            '# prescribed = ["pusher"]  # joints that move as the logs say, whatever they touch; not predicted'
+        )
+    return "\n".join(lines)
 
 
 def _logs(training: list[Path], held_out: list[Path], near: Path, single: bool) -> str:
@@ -174,7 +192,7 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
     for name, kind, v, mimic in zip(
         model.joint_names, model.topology.kinds, model.topology.v_slices, model.topology.mimics, strict=True
     ):
-        if kind.nv == 1 and mimic < 0:
+        if kind.nv == 1 and mimic < 0 and name not in model.prescribed_names:
             damping = float(np.asarray(model.joints.damping)[v][0])
             lines.append(
                 f"  {{ path = {in_toml(f'joint/{escape(name)}/damping')}, lower = 0 }},  # {damping:.5g} in the file"

@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..identify import Fit
-from ..identify.places import FACTOR
+from ..identify.places import INERTIA_FACTOR
 from . import menu
 from .menu import Entry
 from .networks import DRAG, LOADED, ONE_SIDED, PLACED, POSITION
@@ -80,7 +80,7 @@ def finding_words(entry: Entry, fit: Fit, shape: str = "") -> str:
         told = "" if moved is None else f" by {_millimetres(moved.value - moved.start)}"
         return f"the centre of mass of link {link} is elsewhere along {axis}{told}"
     if entry.effect == menu.INERTIA:
-        size = _value(fit, f"link/{where}/{FACTOR}")
+        size = _value(fit, f"link/{where}/{INERTIA_FACTOR}")
         return f"the inertia of link {where} about its centre of mass is {size} that of the file"
     if entry.effect == menu.GAIN:
         return f"the control of {where} is {_value(fit, f'control/{where}/gain', unit='times')} what the log says"

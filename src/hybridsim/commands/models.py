@@ -1,11 +1,12 @@
 """A model from whatever the user names: URDF, MJCF, a hybrid model, or the folder of a run."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from .runs import BEST, is_run
+from .runs import BEST, CONFIG, is_run
 
 if TYPE_CHECKING:
+    from ..contact import Contact
     from ..model import Model
 
 
@@ -26,3 +27,10 @@ def read_model(path: Path, free: bool = False) -> "Model":
     if path.is_dir():
         raise ModelError(f"{path} is a folder, but neither a run of `hybridsim fit` nor a model; name a model's file")
     return load(path, base="free" if free else "fixed")
+
+
+def contact_of_run(path: Path) -> "Contact | Literal['auto'] | None":
+    """How shapes touch in a run, as its fit.toml says; "auto" for any other model."""
+    from ..calibrate import read_config
+
+    return read_config(path / CONFIG).contact if is_run(path) and (path / CONFIG).is_file() else "auto"

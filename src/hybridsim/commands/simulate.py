@@ -1,9 +1,9 @@
 """`hybridsim simulate`"""
 
-from .arguments import Flag, ModelFile, Numbers, OptionalFile, OptionalSeconds
+from .arguments import Flag, ModelFile, Names, Numbers, OptionalFile, OptionalSeconds
 from .files import print_json, write_text
 from .logs import read_log_for
-from .models import read_model
+from .models import contact_of_run, read_model
 
 
 def simulate(
@@ -14,10 +14,11 @@ def simulate(
     log: OptionalFile = None,
     out: OptionalFile = None,
     free: Flag = False,
+    prescribed: Names = (),
     limits: Flag = False,
     json: Flag = False,
 ) -> None:
-    """Let a model move: from rest, or driven along a log.
+    """Let a model move: from rest, or driven along a log. A run's model touches as its fit.toml says.
 
     Args:
         model: URDF, MJCF, hybrid model or run folder (its best model).
@@ -27,6 +28,7 @@ def simulate(
         log: Start where this log starts, get its controls, and tell the error.
         out: CSV to write, which `hybridsim fit` can read.
         free: Let the root link of a URDF float.
+        prescribed: Joints that move as the log says, or stay where they start without one.
         limits: Let joint limits act even where no shapes can touch.
         json: Print JSON.
     """
@@ -35,13 +37,19 @@ def simulate(
 
     if log is not None and q:
         raise ValueError("--q and --log both say where to start; give one of them")
-    found = read_model(model, free)
+    found, contact = read_model(model, free), contact_of_run(model)
+    if prescribed:
+        from ..model import prescribed as mark
+
+        found = mark(found, prescribed)
     measured = None if log is None else read_log_for(model, found, log)
     with working("compiling, then simulating"):
         if measured is None:
-            motion = from_rest(found, q, 2.0 if seconds is None else seconds, 1e-3 if dt is None else dt, limits)
+            motion = from_rest(
+                found, q, 2.0 if seconds is None else seconds, 1e-3 if dt is None else dt, limits, contact
+            )
         else:
-            motion = along_log(found, measured, seconds, dt, limits)
+            motion = along_log(found, measured, seconds, dt, limits, contact)
     if out is not None:
         write_text(out, motion_csv(motion))
     if json:

@@ -1,5 +1,6 @@
 """Contact: where shapes touch (detect/), contact as springs (spring/) and as impulses (impulse/)."""
 
+from .by_pair import ContactByPair
 from .impulse import Cone, Impulses, Pyramid
 from .interface import Contact, Moment
 from .points import pairs_of_points
@@ -10,6 +11,7 @@ __all__ = [
     "BrownMcPhee",
     "Cone",
     "Contact",
+    "ContactByPair",
     "Coulomb",
     "Frictionless",
     "Hollars",

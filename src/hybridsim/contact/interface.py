@@ -6,10 +6,28 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Float
 
-from ..dynamics import Configuration, Mechanism, Velocities
+from ..dynamics import Configuration, Course, Mechanism, Velocities
 from ..model import Model
 from ..model.names import Marks
 from ..spatial import Array, Scalar
+
+
+class Points(eqx.Module):
+    """One row a contact point. `normal` points from shape b to shape a."""
+
+    distance: Float[Array, " points"]
+    """Negative where shapes overlap [m]."""
+    normal: Float[Array, "points 3"]
+    position: Float[Array, "points 3"]
+    """Where force acts on both: between the two witnesses, or on the one that moves if the other is fixed [m, world]."""
+
+
+class Touching(eqx.Module):
+    """Contact points found before any contact model acts."""
+
+    points: Points
+    variables: dict[str, Array]
+    """Their named variables, as the marks left them."""
 
 
 class Moment(eqx.Module):
@@ -24,6 +42,10 @@ class Moment(eqx.Module):
     """Of the model's own coordinates."""
     conf: Configuration
     vel: Velocities
+    touching: Touching | None = None
+    """What `Contact.detect` found; None where a contact model detects by itself."""
+    course: Course | None = None
+    """What prescribed joints do in the step; None where there are none."""
 
 
 class Contact(eqx.Module):
@@ -33,6 +55,10 @@ class Contact(eqx.Module):
     @abstractmethod
     def smooth_joint_friction(self) -> bool:
         """Whether Coulomb friction of joints is left to the smooth law."""
+
+    def detect(self, now: Moment, named: Marks) -> Moment:
+        """The moment with what `forces` and `velocities` share; by default nothing."""
+        return now
 
     @abstractmethod
     def forces(self, now: Moment, named: Marks) -> tuple[Float[Array, "nodes 6"] | None, Float[Array, " all_v"] | None]:

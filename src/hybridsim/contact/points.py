@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,17 +13,7 @@ from ..model import Model
 from ..model.names import Marks
 from ..spatial import Array, Transform, matrix_from_quaternion, pick
 from .detect import PAIRS, Placed, how_many
-from .interface import Moment
-
-
-class Points(eqx.Module):
-    """One row a contact point. `normal` points from shape b to shape a."""
-
-    distance: Float[Array, " points"]
-    """Negative where shapes overlap [m]."""
-    normal: Float[Array, "points 3"]
-    position: Float[Array, "points 3"]
-    """Where force acts on both: between the two witnesses, or on the one that moves if the other is fixed [m, world]."""
+from .interface import Moment, Points
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +48,14 @@ def count_points(model: Model) -> int:
 
 def pairs_of_points(model: Model) -> np.ndarray:
     """Of each point the index of its pair."""
+    return table_of_pairs(model).pairs
+
+
+def table_of_pairs(model: Model) -> PointTable:
+    """The table of a model whose mechanism is not assembled: without nodes."""
     geometry = model.geometry
     sizes = tuple(len(points) for points in geometry.points)
-    return _table(model.contacts.pairs, geometry.shapes, sizes, (-1,) * len(sizes)).pairs
+    return _table(model.contacts.pairs, geometry.shapes, sizes, (-1,) * len(sizes))
 
 
 @lru_cache(maxsize=64)
@@ -91,6 +85,8 @@ def marked_points(now: Moment, named: Marks) -> Points:
 
 def contact_points(now: Moment) -> Points:
     """All points of all pairs."""
+    if now.touching is not None:
+        return now.touching.points
     table, geometry, pairs = point_table(now), now.model.geometry, now.model.contacts.pairs
     if not pairs:
         return Points(jnp.zeros(0), jnp.zeros((0, 3)), jnp.zeros((0, 3)))

@@ -7,8 +7,8 @@ from jaxtyping import Float
 from ..dynamics import Acting, Actions
 from ..model import Model
 from ..spatial import Array, cross, pick
-from .interface import Moment
-from .points import Points, point_table
+from .interface import Moment, Points
+from .points import point_table
 
 
 def frames(normal: Float[Array, "points 3"]) -> Float[Array, "points 3 3"]:

@@ -2,6 +2,7 @@
 
 from .aba import accelerations, forward_dynamics
 from .contraction import impulse_balance, row_velocities
+from .course import Course
 from .crba import mass_matrix
 from .energy import Energy, Momentum, centre_of_mass, energy, momentum
 from .jacobian import jacobian
@@ -18,14 +19,16 @@ from .kinematics import (
 )
 from .mechanism import Mechanism, assemble
 from .mimic import expand_q, expand_v, reduce_force
+from .prescribed import hermite, velocity_between
 from .response import Acting, Actions, Root, mass_root
-from .rnea import bias_force, inverse_dynamics
+from .rnea import bias_force, inverse_dynamics, rnea
 from .wrench import Wrenches, link_forces, node_forces
 
 __all__ = [
     "Acting",
     "Actions",
     "Configuration",
+    "Course",
     "Energy",
     "Mechanism",
     "Momentum",
@@ -46,6 +49,7 @@ __all__ = [
     "expand_v",
     "forward_dynamics",
     "forward_kinematics",
+    "hermite",
     "impulse_balance",
     "inverse_dynamics",
     "jacobian",
@@ -59,7 +63,9 @@ __all__ = [
     "node_forces",
     "project",
     "reduce_force",
+    "rnea",
     "row_velocities",
     "turning",
     "velocities",
+    "velocity_between",
 ]

@@ -17,17 +17,17 @@ def displacements(model: Model, q_all: Float[Array, " all_q"]) -> Float[Array, "
     """How far every joint, mimics included, is from its spring's rest."""
     groups = layout(model.topology).groups
     rest = jnp.asarray(model.joints.spring_rest)
-    return _by_kind(groups, lambda kind: kind.displacement, "qq->v", q_all, rest)
+    return by_kind(groups, lambda kind: kind.displacement, "qq->v", q_all, rest)
 
 
 def configuration_rate(model: Model, q: Float[Array, " nq"], qd: Float[Array, " nv"]) -> Float[Array, " nq"]:
     """dq/dt."""
-    return _by_kind(own_groups(model.topology), lambda kind: kind.rate, "qv->q", q, qd)
+    return by_kind(own_groups(model.topology), lambda kind: kind.rate, "qv->q", q, qd)
 
 
 def project(model: Model, q: Float[Array, " nq"]) -> Float[Array, " nq"]:
     """The nearest valid configuration: quaternions of unit length."""
-    return _by_kind(own_groups(model.topology), lambda kind: kind.project, "q->q", q)
+    return by_kind(own_groups(model.topology), lambda kind: kind.project, "q->q", q)
 
 
 def euler(
@@ -38,7 +38,7 @@ def euler(
     def step(kind: JointKind) -> Callable:
         return lambda q, v, a: kind.euler(q, v, a, dt)
 
-    return _by_kind(own_groups(model.topology), step, "qvv->qv", q, qd, qdd)
+    return by_kind(own_groups(model.topology), step, "qvv->qv", q, qd, qdd)
 
 
 def move(
@@ -49,7 +49,7 @@ def move(
     def step(kind: JointKind) -> Callable:
         return lambda q, v, moving: kind.move(q, v, moving, dt)
 
-    return _by_kind(own_groups(model.topology), step, "qvv->qv", q, v, moving)
+    return by_kind(own_groups(model.topology), step, "qvv->qv", q, v, moving)
 
 
 def turning(model: Model, qd: Float[Array, " nv"]) -> Float[Array, " nv"]:
@@ -63,7 +63,7 @@ def turning(model: Model, qd: Float[Array, " nv"]) -> Float[Array, " nv"]:
     return total
 
 
-def _by_kind(
+def by_kind(
     groups: tuple[KindGroup, ...], function: Callable[[JointKind], Callable], types: str, *arrays: Array
 ) -> Any:
     """Apply a function of each kind to all joints of that kind; `types` says which arrays are q-like, which v-like."""

@@ -147,13 +147,24 @@ def layout(topology: Topology) -> Layout:
 def own_groups(topology: Topology) -> tuple[KindGroup, ...]:
     """Joints that have coordinates of their own, by kind; q and v index the model's coordinates."""
     own = [j for j, kind in enumerate(topology.kinds) if kind.nv and topology.mimics[j] < 0]
+    return _groups_of(topology, own, topology.own_q, topology.own_v)
+
+
+@lru_cache(maxsize=256)
+def prescribed_groups(topology: Topology) -> tuple[KindGroup, ...]:
+    """Prescribed joints by kind; q and v index the coordinates of prescribed joints alone."""
+    q, v = topology.own_q[topology.prescribed_q], topology.own_v[topology.prescribed_v]
+    return _groups_of(topology, list(topology.prescribed), q, v)
+
+
+def _groups_of(topology: Topology, joints: list[int], q: np.ndarray, v: np.ndarray) -> tuple[KindGroup, ...]:
+    """Some joints by kind, with the places of their numbers in q and v, which say whose numbers there are."""
 
     def places(slices, owned):
-        starts = {j: int(np.searchsorted(owned, slices[j].start)) for j in own}
-        return [slice(starts[j], starts[j] + slices[j].stop - slices[j].start) for j in own]
+        starts = {j: int(np.searchsorted(owned, slices[j].start)) for j in joints}
+        return [slice(starts[j], starts[j] + slices[j].stop - slices[j].start) for j in joints]
 
-    q = places(topology.q_slices, topology.own_q)
-    return _groups([topology.kinds[j] for j in own], q, places(topology.v_slices, topology.own_v))
+    return _groups([topology.kinds[j] for j in joints], places(topology.q_slices, q), places(topology.v_slices, v))
 
 
 def _groups(kinds: list[JointKind], q: list[slice], v: list[slice]) -> tuple[KindGroup, ...]:

@@ -2,7 +2,8 @@
 
 M = L^T D L, where L comes from the recursion and D is diagonal. For a unit impulse of row r let y_r = D^-1/2 L^-T J_r^T:
 what an inward pass leaves at the freedoms on the path to the root. Then J M^-1 J^T = Y Y^T, and impulses x change
-velocities by M^-1 J^T x = L^-1 D^-1/2 w with w = Y^T x: one outward pass.
+velocities by M^-1 J^T x = L^-1 D^-1/2 w with w = Y^T x: one outward pass. Prescribed freedoms do not respond: there
+D^-1/2 is zero.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..spatial import Array, add_at, pick
-from .aba import Factors, factorise, inward_solve, outward_solve
+from .aba import Factors, factorise, inward_solve, of_yielding, outward_solve, zero_prescribed
 from .crba import crba
 from .kinematics import Configuration
 from .mechanism import Mechanism
@@ -58,11 +59,17 @@ class TreeRoot(eqx.Module):
     @classmethod
     def of(cls, mechanism: Mechanism, conf: Configuration) -> "TreeRoot":
         factors = factorise(mechanism, conf)
-        return cls(mechanism, conf, factors, jnp.sqrt(factors.D_inv))
+        yields = mechanism.topology.yields
+        if yields is None:
+            return cls(mechanism, conf, factors, jnp.sqrt(factors.D_inv))
+        half = jnp.where(yields, jnp.sqrt(jnp.where(yields, factors.D_inv, 1.0)), 0.0)
+        return cls(mechanism, conf, factors, half)
 
     def velocities(self, w: Float[Array, " nv"]) -> Float[Array, " nv"]:
         """L^-1 D^-1/2 w"""
-        return outward_solve(self.mechanism, self.conf, self.factors, w / self.half)
+        yields = self.mechanism.topology.yields
+        half = self.half if yields is None else jnp.where(yields, self.half, 1.0)
+        return outward_solve(self.mechanism, self.conf, self.factors, w / half)
 
     def of_force(self, tau: Float[Array, " nv"]) -> Float[Array, " nv"]:
         """D^-1/2 L^-T tau"""
@@ -115,16 +122,17 @@ class DenseRoot(eqx.Module):
     @classmethod
     def of(cls, mechanism: Mechanism, conf: Configuration) -> "DenseRoot":
         M = reduce_force(mechanism, crba(mechanism, conf))
-        return cls(mechanism, conf, jnp.linalg.cholesky(reduce_force(mechanism, M.T)))
+        return cls(mechanism, conf, jnp.linalg.cholesky(of_yielding(mechanism, reduce_force(mechanism, M.T))))
 
     def velocities(self, w: Float[Array, " nv"]) -> Float[Array, " nv"]:
         return jax.scipy.linalg.solve_triangular(self.factor.T, w, lower=False)
 
     def of_force(self, tau: Float[Array, " nv"]) -> Float[Array, " nv"]:
-        return jax.scipy.linalg.solve_triangular(self.factor, tau, lower=True)
+        return jax.scipy.linalg.solve_triangular(self.factor, zero_prescribed(self.mechanism, tau), lower=True)
 
     def rows(self, actions: Actions) -> Float[Array, "rows nv"]:
         J = reduce_force(self.mechanism, _jacobian(self.mechanism, self.conf, actions).T)
+        J = zero_prescribed(self.mechanism, J)
         return jax.scipy.linalg.solve_triangular(self.factor, J, lower=True).T
 
 

@@ -11,7 +11,8 @@ from .global_solvers import BasinHopping, Population
 from .losses import Huber, Squares
 from .online_mixture import MixtureEstimate, estimate_mixture
 from .parameters import Parameters
-from .places import Place, places
+from .place import Place
+from .places import places
 from .posterior import Samples, profile_likelihood, sample_posterior
 from .prepare import prepare
 from .problem import Problem

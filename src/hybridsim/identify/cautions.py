@@ -84,6 +84,8 @@ def decay_rates(
     own, joints = model.topology.own_v, model.joints
     steep = np.asarray(joints.damping)[own] + friction / np.asarray(joints.friction_speed)[own]
     inertia = _native_mass_matrix()
+    if model.topology.yields is not None:
+        steep = np.where(model.topology.yields, steep, 0.0)
     return steep * np.max([np.diag(np.linalg.inv(np.asarray(inertia(model, q)))) for q in configurations], axis=0)
 
 

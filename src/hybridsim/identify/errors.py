@@ -98,7 +98,7 @@ def evaluate(
     else:
         POSITIVE.check("start", start)
     delay = 0.0 if apparatus is None else abs(float(apparatus.delay))
-    data = measured(model, logs, window, stride, dt, "position", delay)
+    data = measured(model, logs, window, stride, dt, "position", delay, substeps)
     contact = contact_of(model, contact)
     model = at_rate(model, data.dt, substeps)
     parameters = Parameters(model, (), data.controls.shape[-1], apparatus)
@@ -115,5 +115,6 @@ def errors_of(problem: Problem, z: np.ndarray, s: np.ndarray) -> Errors:
     data: Measured = problem.data
     differences = problem.differences(z, s)
     known = data.weights.get("position", np.ones_like(data.q)) > 0
+    known[..., problem.motion.model.topology.prescribed_q] = False
     differences = np.where(known, differences, np.nan)
     return Errors(data.dt, data.runs, position_names(problem.motion.model), differences)

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from ..model.checks import POSITIVE, check_choice
-from .places import Place
+from .place import Place
 from .scales import LogScale, Scale
 
 

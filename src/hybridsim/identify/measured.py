@@ -9,9 +9,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..data import DataError
-from ..data.log import DataWarning, Trajectory, windows, with_velocities
+from ..data.log import DataWarning, Trajectory, windows
 from ..model import Model
 from ..model.checks import POSITIVE
+from .prescribed import given_motion, with_all_velocities
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Measured:
     """Measured, or by a filter from positions."""
     controls: Float[np.ndarray, "windows wide nc"]
     """One row a step, with `margin` rows before and after for a delay."""
+    prescribed: Float[np.ndarray, "windows rows prescribed"]
+    """Positions, then velocities, of prescribed joints at the end of each step of the simulator."""
     margin: int
     values: dict[str, Float[np.ndarray, "windows steps _"]]
     """Other variables that are compared, one row a step."""
@@ -55,7 +58,7 @@ class Measured:
         rows = np.arange(len(self))[index]
         return replace(
             self,
-            **{name: getattr(self, name)[rows] for name in ("time", "q", "qd", "controls")},
+            **{name: getattr(self, name)[rows] for name in ("time", "q", "qd", "controls", "prescribed")},
             values={name: x[rows] for name, x in self.values.items()},
             weights={name: x[rows] for name, x in self.weights.items()},
             runs=tuple(self.runs[i] for i in rows),
@@ -105,12 +108,14 @@ def measured(
     dt: float | None = None,
     compare: Compare = "position",
     max_delay: float = 0.0,
+    substeps: int = 1,
 ) -> Measured:
     """Cut logs into windows of `window` seconds, one every `stride` (default: end to end), in steps of dt (the logs' own).
 
     `compare` says what is compared: "position", "velocity", names of measured values, with the standard deviation of their
     noise where more than one is. Velocities that were not measured come from a filter. `max_delay`: how far controls may
-    be shifted in time [s].
+    be shifted in time [s]. Prescribed joints are not compared: the logs say how they move, also in the `substeps` between
+    samples.
     """
     logs = several(logs)
     for name, value in (("window", window), ("stride", stride), ("dt", dt)):
@@ -127,10 +132,11 @@ def measured(
     pieces: list[_Piece] = []
     for log in logs:
         _check(model, log, noise)
-        even = _even(log, dt)
+        even = _even(model, log, dt)
+        given = given_motion(model, even, substeps, log.qd is not None) if model.topology.prescribed else None
         for piece in windows(even, round(window / dt) * dt, stride):
             first = int(np.searchsorted(even.time, piece.time[0] - dt / 2))
-            pieces.append(_Piece(even, first, round(window / dt)))
+            pieces.append(_Piece(model, even, first, round(window / dt), given))
     pieces = _driven(pieces)
     kinds = {piece.log.control_kind for piece in pieces if piece.log.controls is not None}
     if len(kinds) > 1 or len({piece.log.controls is None for piece in pieces}) > 1:
@@ -143,6 +149,7 @@ def measured(
         np.stack([piece.samples(piece.log.q) for piece in pieces]),
         np.stack([piece.samples(piece.log.qd) for piece in pieces]),
         np.stack([piece.controls(margin) for piece in pieces]),
+        np.stack([piece.prescribed(substeps) for piece in pieces]),
         margin,
         {name: np.stack([piece.value(name) for piece in pieces]) for name in noise if name not in _STATES},
         {name: np.stack([piece.known(name) for piece in pieces]) / noise[name] for name in noise},
@@ -155,21 +162,23 @@ def measured(
 def _driven(pieces: list["_Piece"]) -> list["_Piece"]:
     """Without those during which it is not known what drove the mechanism."""
     known = [piece for piece in pieces if piece.driven]
+    what = "controls" if not pieces or pieces[0].given is None else "controls and prescribed joints"
     if not known:
-        raise DataError(
-            "no window has all its controls measured; shorten the window, or fill the holes of the controls"
-        )
+        raise DataError(f"no window has all its {what} measured; shorten the window, or fill the holes of the {what}")
     if len(known) < len(pieces):
-        text = f"{len(pieces) - len(known)} of {len(pieces)} windows are left out: their controls were not measured throughout"
+        text = f"{len(pieces) - len(known)} of {len(pieces)} windows are left out: their {what} were not measured throughout"
         warnings.warn(text, DataWarning, stacklevel=5)
     return known
 
 
 @dataclass(frozen=True)
 class _Piece:
+    model: Model
     log: Trajectory
     first: int
     steps: int
+    given: np.ndarray | None
+    """What prescribed joints do in the whole log; None where there are none."""
 
     def samples(self, array: np.ndarray | None) -> np.ndarray:
         return np.asarray(array)[self.first : self.first + self.steps + 1]
@@ -179,8 +188,15 @@ class _Piece:
 
     @property
     def driven(self) -> bool:
-        mask = self.log.controls_mask
-        return mask is None or bool(np.all(mask[self.first : self.first + self.steps]))
+        mask, places = self.log.controls_mask, self.model.topology.prescribed_q
+        moved = bool(np.all(self.samples(self.log.q_mask)[:, places]))
+        return moved and (mask is None or bool(np.all(mask[self.first : self.first + self.steps])))
+
+    def prescribed(self, substeps: int) -> np.ndarray:
+        """At the end of each step of the simulator."""
+        if self.given is None:
+            return np.zeros((self.steps * substeps, 0))
+        return self.given[self.first * substeps + 1 : (self.first + self.steps) * substeps + 1]
 
     def controls(self, margin: int) -> np.ndarray:
         """Of each step, with so many more on both sides; where the log has ended its last row stays."""
@@ -191,7 +207,10 @@ class _Piece:
 
     def known(self, name: str) -> np.ndarray:
         if name in _STATES:
-            return self.samples(self.log.q_mask if name == "position" else self.log.qd_mask).astype(float)
+            known = self.samples(self.log.q_mask if name == "position" else self.log.qd_mask).astype(float)
+            topology = self.model.topology
+            known[:, topology.prescribed_q if name == "position" else topology.prescribed_v] = 0.0
+            return known
         mask = self.log.value_masks[name].reshape(len(self.log), -1)
         return mask[self.first : self.first + self.steps].astype(float)
 
@@ -211,9 +230,9 @@ def _check_size(logs: Sequence[Trajectory], window: float, stride: float, dt: fl
         )
 
 
-def _even(log: Trajectory, dt: float) -> Trajectory:
+def _even(model: Model, log: Trajectory, dt: float) -> Trajectory:
     """In steps of dt, with velocities."""
-    log = with_velocities(log)
+    log = with_all_velocities(model, log)
     uneven = np.abs(np.diff(log.time) - dt).max(initial=0.0) > 1e-6 * dt
     return log.resampled(dt, controls="hold" if log.control_kind == "command" else "linear") if uneven else log
 

@@ -1,23 +1,25 @@
 """The simulated side of a fit, in JAX: how physical values x and a window's start become a motion that can be compared."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
 
 from ..contact import Contact
 from ..dynamics import Mechanism, assemble, move
-from ..model import Model, State
+from ..model import Model, PrescribedMotion, State
 from ..model.names import Recording, unmarked
 from ..simulate import Control, Integrator, initial_state
+from ..simulate.check_motion import prescribed_parts
 from ..simulate.rollout import KEEP, with_memory
 from ..simulate.step import advance, begin
-from ..spatial import Array, Scalar
-from .apparatus import Setup
+from ..spatial import Array, Scalar, add_at, pick
+from .apparatus import Apparatus, Setup
 from .measured import Measured
 from .parameters import Parameters
 
@@ -30,6 +32,8 @@ class Window(NamedTuple):
     qd: Float[Array, " nv"]
     """Measured at its start."""
     controls: Float[Array, "wide nc"]
+    prescribed: Float[Array, "rows prescribed"] | None
+    """Positions, then velocities, of prescribed joints at the end of each step of the simulator; None without such joints."""
 
 
 class Simulated(NamedTuple):
@@ -73,7 +77,7 @@ class Motion:
     @property
     def own(self) -> int:
         """How many numbers belong to a window alone: how far its start is from the measured one."""
-        return 2 * self.model.nv if self.own_start else 0
+        return 2 * (self.model.nv - len(self.model.topology.prescribed_v)) if self.own_start else 0
 
     @cached_property
     def _unravel(self):
@@ -88,11 +92,36 @@ class Motion:
     ) -> Float[Array, " ns"]:
         """Where the sensors say that the mechanism is, and as far from there as the window's own numbers say."""
         sensors = self.parameters.setup(x).apparatus
-        q = (q - sensors.position_bias) / sensors.position_gain
+        measured, q = q, (q - sensors.position_bias) / sensors.position_gain
         if self.own:
-            q, _ = move(self.model, q, qd, own[: self.model.nv], 1.0)
-            qd = qd + own[self.model.nv :]
+            by_q, by_qd = self._of_all(own)
+            q, _ = move(self.model, q, qd, by_q, 1.0)
+            qd = qd + by_qd
+        if self.model.topology.prescribed:
+            first = PrescribedMotion.of(self.model, measured, qd)
+            first = self._driven(sensors, jnp.concatenate([first.q, first.qd]))
+            q, qd = PrescribedMotion(first.q[None], first.qd[None]).start(self.model, (q, qd))
         return ravel_pytree(self._first(q, qd))[0]
+
+    def _of_all(self, own: Float[Array, " own"]) -> tuple[Float[Array, " nv"], Float[Array, " nv"]]:
+        """The window's own numbers, by position and by velocity; zero at prescribed joints, whose starts are given."""
+        yields, half = self.model.topology.yields, own.shape[0] // 2
+        if yields is None:
+            return own[:half], own[half:]
+        places = np.flatnonzero(yields)
+        return add_at(self.model.nv, places, own[:half]), add_at(self.model.nv, places, own[half:])
+
+    def _driven(self, apparatus: Apparatus, given: Float[Array, " prescribed"]) -> PrescribedMotion:
+        """What prescribed joints do, where the sensors of their positions show what is given and the clock its time."""
+        topology = self.model.topology
+        size = len(topology.prescribed_q)
+        bias, gain = (pick(x, topology.prescribed_q) for x in (apparatus.position_bias, apparatus.position_gain))
+        # A sensor of an angle or a distance that shows too much shows too much speed.
+        parts = [(part.q, part.v) for part in prescribed_parts(self.model)]
+        of_speed = [gain[q] if q.stop - q.start == v.stop - v.start else jnp.ones(v.stop - v.start) for q, v in parts]
+        return PrescribedMotion(
+            (given[:size] - bias) / gain, given[size:] / apparatus.clock / jnp.concatenate(of_speed)
+        )
 
     def drive(self, x: Float[Array, " size"], controls: Float[Array, "wide nc"]) -> Float[Array, "steps nc"]:
         """What reaches the mechanism in each step: the log, later by the delay, times a gain, plus a bias."""
@@ -108,15 +137,19 @@ class Motion:
     def step(
         self, x: Float[Array, " size"], state: Float[Array, " ns"], control: Float[Array, " nc"], time: Scalar
     ) -> Float[Array, " outputs"]:
-        """State and recorded values one step of the simulator later."""
+        """State and recorded values one step of the simulator later. After the controls come numbers of prescribed joints."""
         setup = self.parameters.setup(x)
         return jnp.concatenate([*self._later(setup, assemble(setup.model), state, control, time)])
 
     def _later(self, setup: Setup, mechanism: Mechanism, state: Any, control: Any, time: Scalar):
         model, now = setup.model, self._unravel(state)
-        drive = Control()
+        given = None
+        if model.topology.prescribed:
+            size = len(model.topology.prescribed_q) + len(model.topology.prescribed_v)
+            control, given = control[:-size], self._driven(setup.apparatus, control[-size:])
+        drive = Control(prescribed=given)
         if control.shape[0]:
-            drive = Control(command=control) if self.control_kind == "command" else Control(force=control)
+            drive = replace(drive, **{"command" if self.control_kind == "command" else "force": control})
         marks = Recording(begin(model, now, unmarked), self.record)
         dt = setup.apparatus.clock * model.timestep
         now = advance(model, mechanism, now, drive, time, dt, self.integrator, self.contact, marks)
@@ -137,6 +170,8 @@ class Motion:
         body = jax.checkpoint(one, prevent_cse=False, policy=KEEP)
         # One loop over all steps: to copy a large mechanism for each between two samples would take long to compile.
         held = jnp.repeat(controls, self.substeps, axis=0)
+        if window.prescribed is not None:
+            held = jnp.concatenate([held, window.prescribed], axis=1)
         _, (states, values) = jax.lax.scan(body, first, (jnp.arange(held.shape[0]), held))
         states = jnp.concatenate([first[None], states])
         return Simulated(states[:: self.substeps], controls, values[:: self.substeps], states)
@@ -150,4 +185,5 @@ class Motion:
 
 def window_of(data: Measured) -> Window:
     """Of all windows, as rows."""
-    return Window(data.time, data.q[:, 0], data.qd[:, 0], data.controls)
+    prescribed = data.prescribed if data.prescribed.shape[2] else None
+    return Window(data.time, data.q[:, 0], data.qd[:, 0], data.controls, prescribed)

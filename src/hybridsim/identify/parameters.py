@@ -13,7 +13,7 @@ from ..model import Model
 from ..spatial import Array
 from .apparatus import Apparatus, Setup, perfect
 from .free import Free, Parameter
-from .places import Place
+from .place import Place
 from .resolve import networks_of, resolved
 from .scales import InertiaScale
 
@@ -142,31 +142,35 @@ class Parameters:
     def setup(self, x: Float[Array, " size"]) -> Setup:
         """Model and apparatus with these physical values."""
         setup = self.base
-        changes: dict[tuple[str, str], list[tuple[Place, Array]]] = {}
+        changes: dict[tuple[str, str], dict[tuple[int, ...], Array]] = {}
+        owners: dict[tuple[str, str], Place] = {}
         for p, a, b in self.parts():
             if p.networks and self._networks is not None:
                 setup = self._networks.model(x[a:b])
             for group in p.groups:
                 ends = a + np.cumsum([0, *(place.size for place in group)])
                 for place, i, j in zip(group, ends[:-1], ends[1:], strict=True):
-                    values = x[i:j] * place.numbers(self.base) if place.factor else x[i:j]
-                    changes.setdefault((place.owner, place.field), []).append((place, values))
-        for parts in changes.values():
-            first = parts[0][0]
-            setup = first.with_leaf(setup, _changed(first.leaf(setup), parts))
+                    array = place.owner, place.field
+                    parts, owners[array] = changes.setdefault(array, {}), place
+                    # Single axes of a rotation change the same quaternion, one after the other.
+                    before = parts.get(place.index)
+                    before = place.numbers(self.base) if before is None else before
+                    parts[place.index] = place.change.apply(x[i:j], before)
+        for array, parts in changes.items():
+            setup = owners[array].with_leaf(setup, _changed(owners[array].leaf(setup), parts))
         return setup
 
 
-def _changed(old: Array, parts: list[tuple[Place, Array]]) -> Array:
+def _changed(old: Array, parts: dict[tuple[int, ...], Array]) -> Array:
     """An array with other numbers at some places. Numbers stay numbers: JAX would compile every small change of them."""
-    if all(isinstance(values, np.ndarray) for _, values in parts):
+    if all(isinstance(values, np.ndarray) for values in parts.values()):
         new = np.array(old)
-        for place, values in parts:
-            new.reshape(-1)[list(place.index)] = values
+        for index, values in parts.items():
+            new.reshape(-1)[list(index)] = values
         return new
     flat = jnp.asarray(old).reshape(-1)
-    for place, values in parts:
-        flat = flat.at[np.array(place.index)].set(values.astype(flat.dtype))
+    for index, values in parts.items():
+        flat = flat.at[np.array(index)].set(values.astype(flat.dtype))
     return flat.reshape(np.shape(old))
 
 

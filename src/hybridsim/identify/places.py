@@ -1,76 +1,24 @@
-"""Every physical number of a model by a path: "link/upper_arm/mass", "joint/elbow/damping", "contact/foot/ground/friction".
+"""Every physical number of a model by a path: "link/upper_arm/mass", "joint/elbow/damping", "contact/foot/ground/friction",
+"shape/foot/radius".
 
 "sensor/elbow/bias" and "control/delay" belong to the measurement. A path names a
 place in an array. Paths are matched by patterns, and sorted as the model is.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any, Literal
 
 import numpy as np
 
 from ..model import Model
 from ..model.joints import Prismatic
-from ..spatial import Array
 from .apparatus import Setup
+from .changes import FACTOR, TURN
+from .contact_places import limit_places, pair_places, shape_places
+from .place import XYZ, Place, row
 
-
-@dataclass(frozen=True)
-class Place:
-    """Where numbers of one entity lie."""
-
-    path: str
-    owner: str
-    """"model", "model.links", "apparatus", ..."""
-    field: str
-    index: tuple[int, ...]
-    """Places in the flattened array."""
-    unit: str
-    kind: Literal["any", "not negative", "positive"] = "any"
-    """What it may be. The natural scale of what has to be positive is its logarithm."""
-    labels: tuple[str, ...] = ("",)
-    """Of several numbers, such as ".x", ".y", ".z"."""
-    factor: bool = False
-    """Whether it is one number by which all those of `index` are multiplied."""
-
-    @property
-    def size(self) -> int:
-        """How many numbers it has of its own."""
-        return 1 if self.factor else len(self.index)
-
-    def leaf(self, setup: Setup) -> Array:
-        """The array in which they lie."""
-        return getattr(_owner(setup, self.owner), self.field)
-
-    def with_leaf(self, setup: Setup, array: Array) -> Setup:
-        """The setup with another array in its place."""
-        return _with(setup, [*self.owner.split("."), self.field], array)
-
-    def numbers(self, setup: Setup) -> np.ndarray:
-        """What lies at `index`."""
-        return np.asarray(self.leaf(setup), dtype=float).ravel()[list(self.index)]
-
-    def value(self, setup: Setup) -> np.ndarray:
-        """Its own numbers."""
-        return np.ones(1) if self.factor else self.numbers(setup)
-
-
-def _owner(setup: Setup, path: str) -> Any:
-    for name in path.split("."):
-        setup = getattr(setup, name)
-    return setup
-
-
-def _with(owner: Any, path: list[str], array: Array) -> Any:
-    first, *rest = path
-    return replace(owner, **{first: _with(getattr(owner, first), rest, array) if rest else array})
-
-
-FACTOR = "inertia_factor"
-_XYZ = (".x", ".y", ".z")
+INERTIA_FACTOR = "inertia_factor"
 _SIX = (".xx", ".yy", ".zz", ".xy", ".xz", ".yz")
 _JOINT = {
     "stiffness": ("N m/rad", "N/m"),
@@ -79,19 +27,6 @@ _JOINT = {
     "friction_speed": ("rad/s", "m/s"),
     "armature": ("kg m^2", "kg"),
 }
-_CONTACT = {
-    "friction": "1",
-    "restitution": "1",
-    "position_gain": "1",
-    "velocity_gain": "1",
-    "softness": "1/kg",
-    "stiffness": "N/m^exponent",
-    "dissipation": "N s/m^(exponent+1)",
-    "exponent": "1",
-    "static_friction": "1",
-    "transition_speed": "m/s",
-}
-_POSITIVE = ("stiffness", "exponent", "transition_speed")
 
 
 def places(setup: Setup) -> dict[str, Place]:
@@ -142,16 +77,20 @@ def _of_model(model: Model) -> Iterator[Place]:
     topology = model.topology
     for i, name in enumerate(topology.link_names):
         yield Place(f"link/{name}/mass", "model.links", "mass", (i,), "kg", "positive")
-        yield Place(f"link/{name}/com", "model.links", "com", _row(i, 3), "m", labels=_XYZ)
-        yield Place(f"link/{name}/inertia", "model.links", "inertia", _row(i, 6), "kg m^2", labels=_SIX)
+        yield Place(f"link/{name}/com", "model.links", "com", row(i, 3), "m", labels=XYZ)
+        yield Place(f"link/{name}/inertia", "model.links", "inertia", row(i, 6), "kg m^2", labels=_SIX)
         # All six at once stay physical, which they need not if each goes its own way.
-        yield Place(f"link/{name}/{FACTOR}", "model.links", "inertia", _row(i, 6), "times", "positive", factor=True)
+        yield Place(
+            f"link/{name}/{INERTIA_FACTOR}", "model.links", "inertia", row(i, 6), "times", "positive", change=FACTOR
+        )
     for i, name in enumerate(topology.joint_names):
         v = topology.v_slices[i]
         freedoms = tuple(range(v.start, v.stop))
         several = tuple(f"[{k}]" for k in range(len(freedoms))) if len(freedoms) > 1 else ("",)
-        yield Place(f"joint/{name}/position", "model.joints", "position", _row(i, 3), "m", labels=_XYZ)
-        yield Place(f"joint/{name}/axis", "model.joints", "axis", _row(i, 3), "1", labels=_XYZ)
+        yield Place(f"joint/{name}/position", "model.joints", "position", row(i, 3), "m", labels=XYZ)
+        # It turns about the axes of the parent.
+        yield Place(f"joint/{name}/rotation", "model.joints", "quaternion", row(i, 4), "rad", labels=XYZ, change=TURN)
+        yield Place(f"joint/{name}/axis", "model.joints", "axis", row(i, 3), "1", labels=XYZ)
         if freedoms:
             for field, units in _JOINT.items():
                 unit = units[isinstance(topology.kinds[i], Prismatic)] if len(freedoms) == 1 else " or ".join(units)
@@ -163,20 +102,14 @@ def _of_model(model: Model) -> Iterator[Place]:
                 yield Place(
                     f"joint/{name}/spring_rest", "model.joints", "spring_rest", rest, "rad or m", labels=several
                 )
-    for i, (a, b) in enumerate(model.contacts.pairs):
-        pair = f"{model.geometry.names[a]}/{model.geometry.names[b]}"
-        for field, unit in _CONTACT.items():
-            kind = "positive" if field in _POSITIVE else "not negative"
-            yield Place(f"contact/{pair}/{field}", "model.contacts", field, (i,), unit, kind)
+    yield from shape_places(model)
+    yield from pair_places(model)
+    yield from limit_places(model)
     for i, name in enumerate(model.actuators.names):
         yield Place(f"actuator/{name}/gain", "model.actuators", "gain", (i,), "N m or N for one unit of command")
         bias = (".constant", ".length", ".velocity")
-        yield Place(f"actuator/{name}/bias", "model.actuators", "bias", _row(i, 3), "N m or N", labels=bias)
-    yield Place("world/gravity", "model", "gravity", (0, 1, 2), "m/s^2", labels=_XYZ)
-
-
-def _row(i: int, width: int) -> tuple[int, ...]:
-    return tuple(range(width * i, width * (i + 1)))
+        yield Place(f"actuator/{name}/bias", "model.actuators", "bias", row(i, 3), "N m or N", labels=bias)
+    yield Place("world/gravity", "model", "gravity", (0, 1, 2), "m/s^2", labels=XYZ)
 
 
 def matching(known: dict[str, Place], pattern: str) -> list[Place]:
@@ -187,10 +120,10 @@ def matching(known: dict[str, Place], pattern: str) -> list[Place]:
     for path, place in known.items():
         if path == pattern or fnmatchcase(path, pattern):
             # A factor of numbers that have paths of their own is meant only where it is named.
-            if not place.factor or pattern.endswith("factor"):
+            if place.change != FACTOR or pattern.endswith("factor"):
                 found.append(place)
         else:
-            found += [part for part in _components(place) if part.path == pattern or fnmatchcase(part.path, pattern)]
+            found += [part for part in place.parts() if part.path == pattern or fnmatchcase(part.path, pattern)]
     if not found:
         close = get_close_matches(pattern, known, 3, 0.3)
         raise ValueError(
@@ -198,11 +131,3 @@ def matching(known: dict[str, Place], pattern: str) -> list[Place]:
             f"{'the closest are: ' + ', '.join(close) if close else 'it has: ' + ', '.join(known)}"
         )
     return found
-
-
-def _components(place: Place) -> list[Place]:
-    """Single numbers of several, such as "link/x/com.z"."""
-    if len(place.labels) == 1:
-        return []
-    pairs = zip(place.labels, place.index, strict=True)
-    return [replace(place, path=place.path + label, index=(i,), labels=("",)) for label, i in pairs]

@@ -49,10 +49,21 @@ def prepare(
         )
     choices = _with_delay_bounds(free)
     delay = max([max(abs(c.lower), abs(c.upper)) for c in choices if c.pattern == "control/delay"], default=0.0)
-    data = measured(model, logs, window, stride, dt, compare, delay)
+    data = measured(model, logs, window, stride, dt, compare, delay, substeps)
     controls = data.controls.shape[-1]
     parameters = Parameters(at_rate(model, data.dt, substeps), choices, controls, None, data.runs)
-    return Problem(parameters, data, integrator, contact_of(model, contact), substeps, start == "fitted", loss, jump)
+    law = contact_of(model, contact)
+    _check_limits_act(parameters, law)
+    return Problem(parameters, data, integrator, law, substeps, start == "fitted", loss, jump)
+
+
+def _check_limits_act(parameters: Parameters, contact: Contact | None) -> None:
+    stops = [name for name in parameters.names if name.startswith("limit/")]
+    if stops and contact is None:
+        raise ValueError(
+            f"{stops[0]} is free, but without contact joints pass through their limits; give contact=hs.Impulses() or "
+            "hs.Springs()"
+        )
 
 
 def _with_delay_bounds(free: str | Free | Sequence[str | Free]) -> list[Free]:

@@ -367,6 +367,9 @@ def _compared(data: Measured) -> tuple[Window, dict[str, np.ndarray], dict[str, 
     measured = {name: measured[name] for name in data.weights}
     weights = {name: np.broadcast_to(w, measured[name].shape) for name, w in data.weights.items()}
     window = window_of(data)
+    if window.prescribed is not None:
+        rows = data.prescribed.shape[1] // (data.controls.shape[1] - 2 * data.margin) * data.steps
+        window = window._replace(prescribed=data.prescribed[:, :rows])
     return window._replace(controls=data.controls[:, : data.steps + 2 * data.margin]), measured, weights
 
 

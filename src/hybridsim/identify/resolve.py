@@ -9,7 +9,8 @@ from ..augment.flat import Flat
 from ..augment.weights import weights
 from .apparatus import Setup
 from .free import Free, Parameter
-from .places import Place, matching, places
+from .place import Place
+from .places import matching, places
 from .scales import InertiaScale, LinearScale, LogScale
 
 
@@ -36,11 +37,10 @@ def resolved(setup: Setup, free: Sequence[Free]) -> Iterator[Parameter]:
             match = matching(known, pattern.removesuffix(_INERTIAL) + "/mass" if whole else pattern)
             found += [_inertial(known, place) if whole else (place,) for place in match]
         for place in (place for group in found for place in group):
-            for i in place.index:
-                number = place.owner, place.field, i
-                if number in taken:
-                    raise ValueError(f"{place.path} is chosen by {taken[number]!r} and again by {choice.pattern!r}")
-                taken[number] = choice.pattern
+            for freedom in place.freedoms():
+                if freedom in taken:
+                    raise ValueError(f"{place.path} is chosen by {taken[freedom]!r} and again by {choice.pattern!r}")
+                taken[freedom] = choice.pattern
         if choice.per_run and any(place.owner != "apparatus" for group in found for place in group):
             raise ValueError(f"{choice.pattern!r} cannot differ from run to run: only sensors and controls can")
         if choice.tied and len({sum(p.size for p in group) for group in found}) > 1:
@@ -77,8 +77,7 @@ def _parameter(setup: Setup, free: Free, groups: tuple[tuple[Place, ...], ...], 
         units = tuple(place.unit for place in first for _ in place.labels)
         return Parameter(names, groups, InertiaScale.of(own), free, units)
     start = own if free.start is None else np.full(len(own), float(free.start))
-    if first[0].kind != "any" and free.lower < 0:
-        free = replace(free, lower=0.0)
+    free = _within(path, free, [place for group in groups for place in group])
     if np.any(start < free.lower) or np.any(start > free.upper):
         raise ValueError(
             f"{path} starts at {start}, which is not between {free.lower} and {free.upper}; give another start"
@@ -89,6 +88,18 @@ def _parameter(setup: Setup, free: Free, groups: tuple[tuple[Place, ...], ...], 
     names = tuple(f"{path}{label}" for label in first[0].labels)
     scale = LogScale(start) if log else LinearScale(start, _size(start, free))
     return Parameter(names, groups, scale, free, (first[0].unit,) * len(names))
+
+
+def _within(path: str, free: Free, chosen: list[Place]) -> Free:
+    """With the bounds that physics sets, where they are tighter."""
+    least, most = max(place.bounds[0] for place in chosen), min(place.bounds[1] for place in chosen)
+    lower, upper = max(free.lower, least), min(free.upper, most)
+    if lower > upper:
+        raise ValueError(
+            f"{path} can only be between {least} and {most}, but is to be between {free.lower} and {free.upper}; "
+            "give other bounds"
+        )
+    return replace(free, lower=lower, upper=upper)
 
 
 def _size(start: np.ndarray, free: Free) -> np.ndarray:

@@ -24,7 +24,8 @@ class Sensitivity:
         """`axis`: 0 where windows have physical values of their own."""
         self.motion, self._axis = motion, axis
         free = motion.parameters
-        self._sensors = sorted(i for name in ("position_gain", "position_bias") for i, _ in free.of_apparatus(name))
+        of_start = ("position_gain", "position_bias", *(["clock"] if motion.model.topology.prescribed else []))
+        self._sensors = sorted(i for name in of_start for i, _ in free.of_apparatus(name))
         self._driven = sorted(
             i for name in ("control_gain", "control_bias", "delay") for i, _ in free.of_apparatus(name)
         )
@@ -97,7 +98,7 @@ class Sensitivity:
         if driven.any():
             slopes = np.asarray(self._drive(x[..., self._driven], x, window.controls))[:, :steps]
             slopes = slopes[..., np.searchsorted(self._driven, chosen[driven])]
-            by_x[..., driven] += by_control @ np.repeat(slopes, each, axis=1)
+            by_x[..., driven] += by_control[..., : slopes.shape[2]] @ np.repeat(slopes, each, axis=1)
         size = len(chosen)
         first = np.zeros((count, ns, m + x.shape[-1]))
         if m or self._sensors:
@@ -126,7 +127,10 @@ class Sensitivity:
         dt = motion.dt / motion.substeps
         times = (np.asarray(window.time)[:, None] + dt * np.arange(steps)).ravel()
         states = np.ascontiguousarray(made.between[:, :-1]).reshape(count * steps, ns)
-        controls = np.repeat(np.asarray(made.controls), motion.substeps, axis=1).reshape(count * steps, -1)
+        controls = np.repeat(np.asarray(made.controls), motion.substeps, axis=1)
+        if window.prescribed is not None:
+            controls = np.concatenate([controls, np.asarray(window.prescribed)[:, :steps]], axis=2)
+        controls = controls.reshape(count * steps, -1)
         rows_each = steps if outputs <= _WHOLE else steps * outputs
         x = x if self._axis is None else np.repeat(x, rows_each, axis=0)
         if outputs <= _WHOLE:

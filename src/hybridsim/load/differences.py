@@ -79,9 +79,45 @@ def primitive_rows(geometry: Geometry, link_names: tuple[str, ...]) -> dict[str,
     return rows
 
 
+def mesh_rows(geometry: Geometry) -> dict[int, list[int]]:
+    """Of each link, the rows of its shapes that are meshes."""
+    rows: dict[int, list[int]] = {}
+    for i, (shape, link) in enumerate(zip(geometry.shapes, geometry.links, strict=True)):
+        if shape == "points":
+            rows.setdefault(link, []).append(i)
+    return rows
+
+
+def changed_meshes(model: Model, file: Model) -> list[Name]:
+    """Numbers of meshes that are not those of the file, read with its meshes; no file has a place for them."""
+    ours, theirs, found = mesh_rows(model.geometry), mesh_rows(file.geometry), []
+    for link, rows in ours.items():
+        known = theirs.get(link, [])
+        if len(known) != len(rows):  # a mesh was not found: nothing is known of any
+            continue
+        for i, j in zip(rows, known, strict=True):
+            for field in ("position", "quaternion", "points"):
+                name = Name("shape", model.geometry.names[i], field)
+                new, old = (np.asarray(getattr(m.geometry, field)[k]) for m, k in ((model, i), (file, j)))
+                if new.shape != old.shape or not _same(name, new, old, 1e-9):
+                    found.append(name)
+    return found
+
+
 def differences(new: dict[Name, np.ndarray], old: dict[Name, np.ndarray], tolerance: float = 0.0) -> list[Name]:
     """Names of the numbers in `new` that `old` lacks or gives otherwise, beyond a relative tolerance."""
     return [name for name, value in new.items() if name not in old or not _same(name, value, old[name], tolerance)]
+
+
+def without_added(lost: list[Name], model: Model, file: dict[Name, np.ndarray]) -> list[Name]:
+    """The same, with one name for all numbers of a shape that the file does not have, such as a ground that was added."""
+    rows = primitive_rows(model.geometry, model.link_names)
+    found: dict[Name, None] = {}
+    for name in lost:
+        if name.owner in rows and name.what == "shape" and name._replace(field="position") not in file:
+            name = Name("shape", model.geometry.names[rows[name.owner]], "")
+        found[name] = None
+    return list(found)
 
 
 def _same(name: Name, new: np.ndarray, old: np.ndarray, tolerance: float) -> bool:

@@ -33,6 +33,20 @@ def shapes_of(source: Source, body: Index) -> list[int]:
     return [i for i in range(first, first + number) if collides(source, i) and m.geom_type[i] in _SHAPES]
 
 
+MESH = "mesh"
+"""Before the count of a link's meshes, in the names of their numbers."""
+
+
+def meshes_of(source: Source, body: Index) -> list[int]:
+    """MuJoCo's indices of the meshes of a body that collide, where the file was read without meshes."""
+    return [i for i in source.silent if source.model.geom_bodyid[i] == body]
+
+
+def friction_of(m: mujoco.MjModel, geom: Index) -> float:
+    """Two shapes of contact dimension 1 slide on each other without friction."""
+    return float(m.geom_friction[geom, 0]) if m.geom_condim[geom] > 1 else 0.0
+
+
 def collides(source: Source, geom: Index) -> bool:
     m = source.model
     return bool(m.geom_contype[geom] or m.geom_conaffinity[geom]) and not source.off("contact", "constraint")
@@ -45,8 +59,7 @@ def _geom(m: mujoco.MjModel, i: Index) -> Geom:
         size=m.geom_size[i, :numbers].copy(),
         position=m.geom_pos[i].copy(),
         quaternion=m.geom_quat[i].copy(),
-        # Two shapes of contact dimension 1 slide on each other without friction.
-        friction=float(m.geom_friction[i, 0]) if m.geom_condim[i] > 1 else 0.0,
+        friction=friction_of(m, i),
         points=_hull(m, m.geom_dataid[i]) if shape == "points" else None,
         name=m.geom(i).name,
         group=(int(m.geom_contype[i]), int(m.geom_conaffinity[i])),

@@ -43,6 +43,8 @@ class Source:
     notes: tuple[str, ...]
     excludes: tuple[tuple[str, str], ...] = ()
     """Names of two bodies that never touch."""
+    silent: tuple[int, ...] = ()
+    """Geoms of meshes that collide, but were read without their meshes."""
 
     def off(self, *flags: str) -> bool:
         """Does the file switch one of these parts of the physics off (<option><flag NAME="disable"/>)?"""
@@ -63,13 +65,14 @@ def open_mjcf(path: Path, meshes: bool = True) -> Source:
         pairs = [pair.name or f"{pair.geomname1} with {pair.geomname2}" for pair in spec.pairs]
         excludes = tuple((exclude.bodyname1, exclude.bodyname2) for exclude in spec.excludes)
         _leave_out_what_does_not_move(spec)
-        _leave_out_meshes(spec, meshes)
+        silent = _leave_out_meshes(spec, meshes)
         _check_files(path, spec)
         model, missing = _compile(path, spec)
     notes = [listed("contact pair", pairs)]
     notes += [listed("files not found, their shapes left out", missing)]
     notes += [f"MuJoCo says: {warning.message}" for warning in caught if "deprecated" not in str(warning.message)]
-    return Source(path, spec, model, tuple(note for note in notes if note), excludes)
+    ids = tuple(sorted(geom.id for geom in silent))
+    return Source(path, spec, model, tuple(note for note in notes if note), excludes, ids)
 
 
 def listed(what: str, names: list[str]) -> str:
@@ -137,16 +140,18 @@ def _leave_out_what_does_not_move(spec: mujoco.MjSpec) -> None:
     spec.compiler.fusestatic = False
 
 
-def _leave_out_meshes(spec: mujoco.MjSpec, colliding: bool) -> None:
-    """Give every mesh a stand-in that neither collides nor weighs anything."""
+def _leave_out_meshes(spec: mujoco.MjSpec, colliding: bool) -> list:
+    """Give every mesh a stand-in that neither collides nor weighs anything; returns the geoms that would collide."""
+    silent = []
     if not colliding:
-        for geom in spec.geoms:
-            if geom.type == mujoco.mjtGeom.mjGEOM_MESH:
-                geom.contype = geom.conaffinity = 0
+        silent = [geom for geom in spec.geoms if geom.type == mujoco.mjtGeom.mjGEOM_MESH and _collides(geom)]
+        for geom in silent:
+            geom.contype = geom.conaffinity = 0
     needed = {geom.meshname for geom in spec.geoms if _collides(geom) or _weighs(spec, geom)}
     for mesh in spec.meshes:
         if mesh.file and _name(mesh) not in needed:
             _stand_in(mesh)
+    return silent
 
 
 def _check_files(path: Path, spec: mujoco.MjSpec) -> None:

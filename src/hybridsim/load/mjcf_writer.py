@@ -10,7 +10,7 @@ from .mjcf_attributes import Element, drop, last_or_new, put, put_range
 from .mjcf_bodies import rotation, rotors, shifted
 from .mjcf_elements import Elements
 from .mjcf_fields import BALL, FREE, HINGE, SLIDE
-from .mjcf_geoms import shapes_of
+from .mjcf_geoms import MESH, meshes_of, shapes_of
 from .mjcf_names import names
 from .mjcf_source import Source
 from .mjcf_writer_actuators import write_actuator
@@ -166,23 +166,44 @@ class Writer:
 
     def _shape(self, name: Name) -> bool:
         geom = self._geom(name.owner)
+        if geom is None:
+            return True  # it is in no file, such as a ground that was added
         if geom not in self.elements.geoms:
             return False
         element, value = self.elements.geoms[geom], self.numbers[name]
-        between_points = "fromto" in element.attrib
         if name.field == "friction":
             put(element, "friction", value)
-        elif name.field == "size" and np.any(value):
-            put(element, "size", value[: 1 if between_points else np.max(np.flatnonzero(value)) + 1])
-        elif not between_points:
+            if value > 0 and self.model.geom_condim[geom] == 1:
+                element.set("condim", "3")  # of dimension 1 it would have none
+        elif name.field != "size":
+            # The next round writes the length, which the ends have said until now.
+            drop(element, "fromto")
             self._place(element, self._geoms[geom].frame, *self._pose(name))
+        elif np.any(value):
+            self._resize(geom, name, value[: np.max(np.flatnonzero(value)) + 1])
         return True
 
-    def _geom(self, owner: str) -> int:
-        """MuJoCo's index of the n-th shape of a link that is not a mesh."""
+    def _resize(self, geom: int, name: Name, size: np.ndarray) -> None:
+        element = self.elements.geoms[geom]
+        if "fromto" not in element.attrib:
+            put(element, "size", size)
+        elif np.array_equal(size[1:], self.model.geom_size[geom, 1 : len(size)]):
+            put(element, "size", size[:1])
+        else:
+            drop(element, "fromto")
+            self._place(element, self._geoms[geom].frame, *self._pose(name))
+            put(element, "size", size)
+
+    def _geom(self, owner: str) -> int | None:
+        """MuJoCo's index of the n-th shape of a link that is not a mesh, or of its n-th mesh; None if there are fewer."""
         link, _, count = owner.rpartition("/")
-        shapes = shapes_of(self.source, self.called.bodies.index(link))
-        return [i for i in shapes if self.model.geom_type[i] != int(mujoco.mjtGeom.mjGEOM_MESH)][int(count)]
+        body = self.called.bodies.index(link)
+        if count.startswith(MESH):
+            found, count = meshes_of(self.source, body), count.removeprefix(MESH)
+        else:
+            shapes = shapes_of(self.source, body)
+            found = [i for i in shapes if self.model.geom_type[i] != int(mujoco.mjtGeom.mjGEOM_MESH)]
+        return found[int(count)] if int(count) < len(found) else None
 
 
 def _put_inertia(inertial: Element, six: np.ndarray) -> None:

@@ -10,14 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ..model import Model, ModelError, ModelWarning, Spec, build_spec
-from .differences import Name, differences, named_numbers
+from ..model import WORLD, Model, ModelError, ModelWarning, Spec, build_spec
+from .differences import Name, changed_meshes, differences, mesh_rows, named_numbers, without_added
 from .edit_xml import Document
 from .mjcf import spec_of
 from .mjcf_attributes import Element, last_or_new
+from .mjcf_geoms import MESH, friction_of, meshes_of
+from .mjcf_names import names
+from .mjcf_pairs import put_pairs
 from .mjcf_source import Source, open_mjcf
 from .mjcf_text import completed, inlined
 from .mjcf_writer import Writer
+from .pair_friction import with_shape_friction
 
 # Inertias are written about other axes and angles in degrees; both come back to rounding.
 _READ_BACK = 1e-12
@@ -34,12 +38,13 @@ def save_mjcf(model: Model, path: Path, like: Path) -> None:
     """
     if not path.parent.is_dir():
         raise ModelError(f"{path}: its folder does not exist; make it first")
-    numbers = named_numbers(model)
     with _scratch(path, like) as draft:
         if path.resolve().parent != like.resolve().parent:
             draft.write_bytes(inlined(like))
             _point_back(draft, like.resolve().parent)
-        lost = _write_rounds(model, numbers, draft, path, like)
+        lost = _write_rounds(model, draft, path, like)
+        if mesh_rows(model.geometry):
+            lost += changed_meshes(model, _read(draft, path, meshes=True)[2])
         draft.replace(path)
     if lost:
         warnings.warn(
@@ -64,23 +69,67 @@ def _scratch(path: Path, like: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def _write_rounds(model: Model, numbers: dict[Name, np.ndarray], draft: Path, path: Path, like: Path) -> list[Name]:
+def _write_rounds(model: Model, draft: Path, path: Path, like: Path) -> list[Name]:
     """Edits the draft until it says what it shall; returns the numbers that it cannot say."""
+    source, spec, loaded = _read(draft, path)
+    _same_mechanism(model, loaded, like)
+    model = with_shape_friction(model, loaded)
+    numbers = named_numbers(model) | _mesh_friction(model, source)
     before: list[Name] = []
     step = 0
     while True:
-        source, spec, loaded = _read(draft, path)
-        _same_mechanism(model, loaded, like)
-        changed = differences(numbers, named_numbers(loaded), _READ_BACK if step else 0.0)
+        said = named_numbers(loaded) | _said_of_meshes(source)
+        changed = differences(numbers, said, _READ_BACK if step else 0.0)
         if changed == before or step == _ROUNDS:
-            return changed
+            return without_added(_in_pairs(model, numbers, changed, draft, path), model, said)
         _edit(draft, source, spec, numbers, changed)
         before, step = changed, step + 1
+        source, spec, loaded = _read(draft, path)
 
 
-def _read(draft: Path, path: Path) -> tuple[Source, Spec, Model]:
+def _in_pairs(model: Model, numbers: dict[Name, np.ndarray], lost: list[Name], draft: Path, path: Path) -> list[Name]:
+    """Say by <pair>s what no friction of geoms can, if that comes back; returns what is still lost."""
+    geometry, friction = model.geometry, {}
+    for (a, b), value in zip(model.contacts.pairs, model.contacts.friction, strict=True):
+        first, second = geometry.names[a], geometry.names[b]
+        if Name("contact", f"{first} with {second}", "friction") in lost:
+            friction[first, second] = float(value)
+    if not friction:
+        return lost
+    before, document = draft.read_bytes(), Document(draft)
+    put_pairs(document.root, _read(draft, path)[0].model, friction)
+    _write(draft, document)
+    source, _, loaded = _read(draft, path)
+    left = differences(numbers, named_numbers(loaded) | _said_of_meshes(source), _READ_BACK)
+    if len(left) < len(lost):
+        return left
+    draft.write_bytes(before)
+    return lost
+
+
+def _said_of_meshes(source: Source) -> dict[Name, np.ndarray]:
+    """Friction of the meshes of a file that was read without them."""
+    return {
+        Name("shape", f"{link}/{MESH}{k}", "friction"): np.asarray(friction_of(source.model, geom))
+        for body, link in enumerate(names(source.model).bodies)
+        for k, geom in enumerate(meshes_of(source, body))
+    }
+
+
+def _mesh_friction(model: Model, source: Source) -> dict[Name, np.ndarray]:
+    """That of the model's meshes, under the same names; nothing of links of which a mesh was not found."""
+    known, found = _said_of_meshes(source), {}
+    for link, rows in mesh_rows(model.geometry).items():
+        owner = model.link_names[link] if link >= 0 else WORLD
+        own = [Name("shape", f"{owner}/{MESH}{k}", "friction") for k in range(len(rows) + 1)]
+        if all(name in known for name in own[:-1]) and own[-1] not in known:
+            found |= {name: np.asarray(model.geometry.friction[i]) for name, i in zip(own, rows, strict=False)}
+    return found
+
+
+def _read(draft: Path, path: Path, meshes: bool = False) -> tuple[Source, Spec, Model]:
     try:
-        source = open_mjcf(draft, meshes=False)
+        source = open_mjcf(draft, meshes=meshes)
         spec, _ = spec_of(source)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
@@ -91,7 +140,7 @@ def _read(draft: Path, path: Path) -> tuple[Source, Spec, Model]:
 
 
 def _same_mechanism(model: Model, file: Model, like: Path) -> None:
-    if model.topology != file.topology or model.actuators.names != file.actuators.names:
+    if model.topology.unprescribed != file.topology or model.actuators.names != file.actuators.names:
         raise ModelError(
             f"{like}: its links, joints or actuators are not those of the model (links {_only(model, file)}); "
             "give the file that the model was loaded from"

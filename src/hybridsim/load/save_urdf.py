@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 from lxml import etree
 
-from ..model import Model, ModelError, ModelWarning, build_spec
-from .differences import Name, differences, named_numbers
+from ..model import WORLD, Model, ModelError, ModelWarning, build_spec
+from .differences import Name, changed_meshes, differences, mesh_rows, named_numbers, primitive_rows, without_added
 from .edit_xml import Document
 from .massless import fix_massless
+from .pair_friction import with_shape_friction
 from .poses import matrix_from_rpy, roll_pitch_yaw
 from .urdf import read_urdf
+from .urdf_links import link_friction
 
 # Rotations are written as angles and inertias in the axes of the file; both come back to rounding.
 _READ_BACK = 1e-12
@@ -34,9 +36,11 @@ def save_urdf(model: Model, path: Path, like: Path) -> None:
 
     Names of meshes stay as they are, so relative ones are found only beside the original.
     """
-    numbers = named_numbers(model)
-    old = named_numbers(_like(model, like))
     document = Document(like)
+    loaded = _like(model, like)
+    model = with_shape_friction(model, loaded, by_link=True)
+    old = _said(loaded, document.root)
+    numbers = _numbers(model, old)
     changed = differences(numbers, old)
     writer = _Writer(document.root, numbers)
     for name in changed:
@@ -46,10 +50,13 @@ def save_urdf(model: Model, path: Path, like: Path) -> None:
 
     def read_back(temporary: Path) -> None:
         try:
-            loaded = _like(model, temporary)
+            said = _said(_like(model, temporary), Document(temporary).root)
         except ModelError as error:
             raise ModelError(f"{path}: not written, because loading it would fail: {error}") from None
-        lost.extend(differences(numbers, named_numbers(loaded), _READ_BACK))
+        lost.extend(without_added(differences(numbers, said, _READ_BACK), model, said))
+        if mesh_rows(model.geometry):
+            # A copy in another folder may not find its meshes.
+            lost.extend(changed_meshes(model, _like(model, like, meshes=True)))
 
     document.write(path, read_back)
     if lost:
@@ -61,20 +68,40 @@ def save_urdf(model: Model, path: Path, like: Path) -> None:
         )
 
 
-def _like(model: Model, path: Path) -> Model:
-    """The file loaded as the model was, without meshes."""
+def _said(loaded: Model, root: etree._Element) -> dict[Name, np.ndarray]:
+    """The numbers of a file; friction of links whose meshes were left out too."""
+    links = {link.get("name"): link_friction(link) for link in root.iterfind("link")}
+    return named_numbers(loaded) | {Name("link", name, "friction"): np.asarray(mu) for name, mu in links.items()}
+
+
+def _numbers(model: Model, file: dict[Name, np.ndarray]) -> dict[Name, np.ndarray]:
+    """Those of the model, with one friction for the shapes of a link where they agree: so URDF has it."""
+    table, geometry = named_numbers(model), model.geometry
+    counted = {i: owner for owner, i in primitive_rows(geometry, model.link_names).items()}
+    for link in set(geometry.links):
+        rows = [i for i, other in enumerate(geometry.links) if other == link]
+        name = Name("link", model.link_names[link] if link >= 0 else WORLD, "friction")
+        if name in file and np.ptp(friction := np.asarray(geometry.friction)[rows]) == 0:
+            for i in set(rows) & set(counted):
+                table.pop(Name("shape", counted[i], "friction"))
+            table[name] = np.asarray(friction[0])
+    return table
+
+
+def _like(model: Model, path: Path, meshes: bool = False) -> Model:
+    """The file loaded as the model was, without meshes unless they are asked for."""
     t = model.topology
     standing = [kind.name for kind, parent in zip(t.kinds, t.parents, strict=True) if parent < 0]
     base = "free" if standing and all(kind == "free" for kind in standing) else "fixed"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
-        loaded = build_spec(fix_massless(read_urdf(path, base, mimic=t.has_mimics, meshes=False)), strict=False)
+        loaded = build_spec(fix_massless(read_urdf(path, base, mimic=t.has_mimics, meshes=meshes)), strict=False)
     _same_mechanism(model, loaded, path)
     return loaded
 
 
 def _same_mechanism(model: Model, file: Model, path: Path) -> None:
-    ours, theirs = model.topology, file.topology
+    ours, theirs = model.topology.unprescribed, file.topology
     for what, a, b in (
         ("links", ours.link_names, theirs.link_names),
         ("joints", ours.joint_names, theirs.joint_names),
@@ -84,15 +111,23 @@ def _same_mechanism(model: Model, file: Model, path: Path) -> None:
                 f"{path}: it is another mechanism than the model; {what} only in the model: {_list(set(a) - set(b))}; "
                 f"only in the file: {_list(set(b) - set(a))}; give the file that the model was loaded from"
             )
-    shapes = [
-        [(s, link) for s, link in zip(m.geometry.shapes, m.geometry.links, strict=True) if s != "points"]
-        for m in (model, file)
-    ]
-    if ours != theirs or shapes[0] != shapes[1]:
+    if ours != theirs or not _same_shapes(model, file):
         raise ModelError(
             f"{path}: it has the names of the model, but other joint kinds, parents or shapes; "
             "give the file that the model was loaded from"
         )
+
+
+def _same_shapes(model: Model, file: Model) -> bool:
+    """Of each link, meshes left out; a world may have more of them, such as a ground that was added."""
+
+    def shapes(m: Model, link: int) -> list[str]:
+        owned = zip(m.geometry.shapes, m.geometry.links, strict=True)
+        return [shape for shape, owner in owned if owner == link and shape != "points"]
+
+    links = range(len(model.link_names))
+    in_file = shapes(file, -1)
+    return all(shapes(model, i) == shapes(file, i) for i in links) and shapes(model, -1)[: len(in_file)] == in_file
 
 
 def _list(names: set[str]) -> str:
@@ -129,6 +164,9 @@ class _Writer:
                 self.write(Name("joint", joint, field))
 
     def _link(self, link: etree._Element, name: Name) -> None:
+        if name.field == "friction":
+            _set(_child(_child(link, "contact"), "lateral_friction"), "value", self.numbers[name])
+            return
         new = link.find("inertial") is None
         inertial = _child(link, "inertial")
         fields = ("com", "mass", "inertia") if new else (name.field,)
@@ -165,7 +203,11 @@ class _Writer:
 
     def _shape(self, name: Name) -> None:
         link, _, count = name.owner.rpartition("/")
+        if link not in self.links:
+            return  # of the world, and added to the file's mechanism
         collisions = [c for c in self.links[link].iterfind("collision") if c.find("geometry/mesh") is None]
+        if int(count) >= len(collisions):
+            return
         collision = collisions[int(count)]
         value = self.numbers[name]
         if name.field in ("position", "quaternion"):

@@ -43,6 +43,7 @@ _LINK = {
     "collision/geometry/box": {"size": _THREE_NEEDED},
     "collision/geometry/cylinder": {"radius": _NEEDED, "length": _NEEDED},
     "collision/geometry/capsule": {"radius": _NEEDED, "length": _NEEDED},
+    "contact/lateral_friction": {"value": _NEEDED},
     "collision/geometry/mesh": {"filename": _NAME, "scale": Rule((1, 3))},
 }
 _JOINT = {

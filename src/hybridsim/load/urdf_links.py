@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -59,13 +59,20 @@ def read_link(link: yourdfpy.Link, element: etree._Element, meshes: MeshFinder) 
     """One link; `element` is where yourdfpy read it."""
     pairs = zip(link.collisions, element.iterfind("collision"), strict=True)
     shapes = [_geom(collision, shape.find("geometry/*").tag, meshes) for collision, shape in pairs]
-    geoms = [shape for shape in shapes if shape is not None]
+    friction = link_friction(element)
+    geoms = [replace(shape, friction=friction) for shape in shapes if shape is not None]
     if link.inertial is None:
         return Link(link.name, geoms=geoms)
     R = rotation(link.inertial.origin)
     com, _ = position_and_quaternion(link.inertial.origin)
     inertia = R @ link.inertial.inertia @ R.T
     return Link(link.name, link.inertial.mass, com, (inertia + inertia.T) / 2, geoms)
+
+
+def link_friction(element: etree._Element) -> float:
+    """Coulomb's coefficient of a link's shapes: <contact><lateral_friction value="..."/>, which is Bullet's addition to URDF."""
+    said = element.find("contact/lateral_friction")
+    return Geom.friction if said is None else float(said.get("value"))
 
 
 def _geom(collision: yourdfpy.Collision, shape: str, meshes: MeshFinder) -> Geom | None:

@@ -10,6 +10,8 @@ from .joints import KINDS, Continuous, Fixed, Free, JointKind, Planar, Prismatic
 from .model import Actuators, Joints, Links, Model
 from .names import Marks, Named, Recording, as_marks, unmarked
 from .pairs import TOUCHING, carrier, default_numbers, mechanism_of, pairs_left_out, with_contacts
+from .prescribe import prescribed
+from .prescribed_motion import PrescribedMotion
 from .solids import chain, free_body, ground, solid
 from .spec import WORLD, Actuator, Geom, Joint, Link, Mimic, Spec
 from .state import Memory, State
@@ -48,6 +50,7 @@ __all__ = [
     "ModelWarning",
     "Named",
     "Planar",
+    "PrescribedMotion",
     "Prismatic",
     "Recording",
     "Revolute",
@@ -68,6 +71,7 @@ __all__ = [
     "mechanism_of",
     "pairs_left_out",
     "prefixed",
+    "prescribed",
     "solid",
     "unmarked",
     "with_contacts",

@@ -222,6 +222,7 @@ def _stack_geometry(spec: Spec, links: list[Link], where) -> Geometry:
         size=sizes,
         friction=np.array([g.friction for *_, g in owned]),
         points=tuple(np.zeros((0, 3)) if g.points is None else np.asarray(g.points, dtype=float) for *_, g in owned),
+        areas=tuple(None if g.areas is None else np.asarray(g.areas, dtype=float) for *_, g in owned),
         names=tuple(names),
         shapes=tuple(g.shape for *_, g in owned),
         links=tuple(link for link, *_ in owned),

@@ -18,9 +18,10 @@ class Contacts(eqx.Module):
     velocity_gain: Float[Array, " pairs"]
     """beta: the part of the approaching speed that one step removes, 0 to 1 (Baumgarte). Impulses only."""
     softness: Float[Array, " pairs"]
-    """R: speed that a pair yields for one unit of impulse (constraint force mixing) [1/kg]. Impulses only."""
+    """How much a pair yields: the part of the speed that an impulse gives to both bodies, if they were points of their
+    masses, with which they go on approaching (constraint force mixing). The points of a patch share it. Impulses only."""
     stiffness: Float[Array, " pairs"]
-    """Of the Hunt-Crossley spring [N/m^exponent]. Springs only."""
+    """Of the Hunt-Crossley spring; of a patch, of all of its points together [N/m^exponent]. Springs only."""
     dissipation: Float[Array, " pairs"]
     """Of the Hunt-Crossley spring: damping for one unit of depth^exponent [N s/m^(exponent + 1)]. Springs only."""
     exponent: Float[Array, " pairs"]

@@ -117,6 +117,11 @@ class Model(eqx.Module):
     def joint_names(self) -> tuple[str, ...]:
         return self.topology.joint_names
 
+    @property
+    def prescribed_names(self) -> tuple[str, ...]:
+        """Joints whose motion is given as data (`hs.prescribed`), in the order of joints."""
+        return tuple(self.joint_names[j] for j in self.topology.prescribed)
+
     def rest(self) -> tuple[Float[np.ndarray, " nq"], Float[np.ndarray, " nv"]]:
         """(q, qd) with every joint at its rest configuration and no velocity."""
         q = np.asarray(self.joints.rest)[self.topology.own_q]
@@ -147,5 +152,6 @@ class Model(eqx.Module):
         owner = {joint: name for name, joint in zip(t.link_names, t.link_joints, strict=True)}
         for i, name in enumerate(t.joint_names):
             parent = owner.get(t.parents[i], t.joint_names[t.parents[i]]) if t.parents[i] >= 0 else "world"
-            lines.append(f"  {name}: {t.kinds[i].name}, {parent} -> {owner.get(i, '(no link)')}")
+            given = ", prescribed" if i in t.prescribed else ""
+            lines.append(f"  {name}: {t.kinds[i].name}, {parent} -> {owner.get(i, '(no link)')}{given}")
         return "\n".join(lines)

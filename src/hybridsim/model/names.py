@@ -9,8 +9,9 @@ from difflib import get_close_matches
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
-from ..spatial import Array
+from ..spatial import Array, add_at
 from .variables import VARIABLES
 
 Named = Callable[[str, Array], Array]
@@ -32,6 +33,16 @@ class Marks:
         """Mark a variable that can be read but not changed, for nothing in the step uses it."""
         if self.wants(name):
             self(name, compute())
+
+    def partly(self, name: str, value: Array, rows: np.ndarray, known: np.ndarray | None = None) -> Array:
+        """Mark a variable of which only the given rows act, and only the `known` ones (None: all) can be read by now.
+
+        Other rows are zero where nothing is known of them.
+        """
+        return self(name, value)
+
+    def complete(self, name: str, rows: np.ndarray, compute: Callable[[], Array]) -> None:
+        """Fill in rows of a variable that were not known when it was marked."""
 
     def again(self) -> "Marks":
         """For a further evaluation within the same step."""
@@ -79,6 +90,11 @@ class Recording(Marks):
         self.marks.offer(name, lambda: value)
         self.values[name] = jnp.asarray(value)
 
+    def complete(self, name: str, rows: np.ndarray, compute: Callable[[], Array]) -> None:
+        if name in self.values:
+            self.values[name] = with_rows(self.values[name], rows, compute())
+        self.marks.complete(name, rows, compute)
+
     def again(self) -> Marks:
         return self.marks.again()
 
@@ -92,6 +108,14 @@ class Recording(Marks):
                 "hs.names(model, contact=...) lists all variables"
             )
         return self.marks.end()
+
+
+def with_rows(x: Array, rows: np.ndarray, values: Array) -> Array:
+    """The array with other values at some of its rows."""
+    x = jnp.asarray(x)
+    others = np.ones((len(x), *[1] * (x.ndim - 1)), dtype=bool)
+    others[rows] = False
+    return jnp.where(others, x, add_at(len(x), rows, values))
 
 
 def as_marks(named: Marks | Named) -> Marks:

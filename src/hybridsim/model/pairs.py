@@ -20,12 +20,14 @@ from .topology import Topology
 TOUCHING = frozenset(
     {(shape, "plane") for shape in SHAPES if shape != "plane"}
     | {("sphere", other) for other in ("sphere", "capsule", "cylinder", "box", "prism", "elliptic")}
+    | {("patch", "plane")}
+    | {(other, "patch") for other in ("sphere", "capsule", "cylinder", "box", "prism", "elliptic")}
     | {("capsule", "capsule"), ("capsule", "box"), ("box", "box"), ("cylinder", "prism"), ("cylinder", "elliptic")}
 )
 """Kinds of shapes, in the order of `SHAPES`, whose contact is known: the keys of `contact.detect.PAIRS`."""
 
-# The papers' values; a softness that is felt nowhere but keeps redundant contacts, such as the four corners of a
-# box, from being undetermined.
+# The papers' values; a softness that is felt nowhere but shares the load among redundant contacts, such as the four
+# corners of a box, in one way only.
 DEFAULTS = {
     "restitution": 0.0,
     "position_gain": 1.0,
@@ -157,12 +159,30 @@ def filtered(geometry: Geometry, topology: Topology, self_collision: bool) -> li
             body_b = bodies[b]
             if body_a == body_b or not _allowed(geometry.groups[a], geometry.groups[b]):
                 continue
+            if _never_move(geometry, topology, a, b):
+                continue
             if mechanisms[a] == mechanisms[b] and not (scenery[a] or scenery[b]):
                 near = body_b == parent_body(topology, body_a) or body_a == parent_body(topology, body_b)
                 if near or not self_collision:
                     continue
             pairs.append(ordered(geometry, a, b))
     return pairs
+
+
+def immovable(topology: Topology, link: int) -> bool:
+    """Whether only prescribed joints, or none at all, move a link; -1 is the world."""
+    joint = topology.link_joints[link] if link >= 0 else -1
+    while joint >= 0:
+        source = topology.mimics[joint] if topology.mimics[joint] >= 0 else joint
+        if topology.kinds[joint].nv and source not in topology.prescribed:
+            return False
+        joint = topology.parents[joint]
+    return True
+
+
+def _never_move(geometry: Geometry, topology: Topology, a: int, b: int) -> bool:
+    """Whether prescribed joints leave contact nothing to do between two shapes."""
+    return bool(topology.prescribed) and all(immovable(topology, geometry.links[shape]) for shape in (a, b))
 
 
 def is_scenery(topology: Topology, link: int) -> bool:
@@ -247,17 +267,18 @@ def _named(geometry: Geometry, topology: Topology, patterns: Sequence[tuple[str,
     if not all(isinstance(pattern, (tuple, list)) and len(pattern) == 2 for pattern in patterns):
         raise ModelError(f'the pairs are {patterns!r}; give a list of pairs of names, such as [("*foot*", "ground")]')
     for first, second in patterns:
-        some_a, some_b = _matching(geometry, topology, first), _matching(geometry, topology, second)
+        some_a, some_b = matching_shapes(geometry, topology, first), matching_shapes(geometry, topology, second)
         found = [ordered(geometry, a, b) for a in some_a for b in some_b if geometry.links[a] != geometry.links[b]]
         if not found:
             raise ModelError(
                 f"contact of {first!r} with {second!r}: these are shapes of the same link; name shapes of two links"
             )
-        pairs += [pair for pair in found if pair not in pairs]
+        pairs += [pair for pair in found if pair not in pairs and not _never_move(geometry, topology, *pair)]
     return pairs
 
 
-def _matching(geometry: Geometry, topology: Topology, pattern: str) -> list[int]:
+def matching_shapes(geometry: Geometry, topology: Topology, pattern: str) -> list[int]:
+    """Indices of the shapes whose names, or whose links' names, match; a pattern without any is an error."""
     owners = [topology.link_names[link] if link >= 0 else WORLD for link in geometry.links]
     found = [
         i

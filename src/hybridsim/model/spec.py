@@ -30,6 +30,7 @@ class Geom:
     quaternion: Numbers = (1.0, 0.0, 0.0, 0.0)
     friction: float = 0.5
     points: Numbers | None = None
+    areas: Numbers | None = None
     name: str = ""
     group: tuple[int, int] = (1, 1)
 

@@ -5,7 +5,7 @@ world), and joints are sorted so that parents come first. A link sits in the chi
 joint without a link lies between two joints of one body. A mimic joint has no coordinates of its own.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -25,10 +25,13 @@ class Topology:
     """Of each link, the joint whose child frame is the link's frame."""
     mimics: tuple[int, ...]
     """Of each joint, the joint whose motion it copies; -1 for none."""
+    prescribed: tuple[int, ...] = ()
+    """Joints whose motion is given as data, in rising order. Joints that copy them follow."""
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.joint_names, self.kinds, self.parents, self.link_names, self.link_joints, self.mimics))
+        joints = self.joint_names, self.kinds, self.parents, self.mimics, self.prescribed
+        return hash((*joints, self.link_names, self.link_joints))
 
     def __hash__(self) -> int:
         return self._hash
@@ -61,6 +64,30 @@ class Topology:
     @cached_property
     def own_v(self) -> np.ndarray:
         return _owned(self.v_slices, self.mimics)
+
+    @cached_property
+    def prescribed_q(self) -> np.ndarray:
+        """Of the model's coordinates, those of prescribed joints."""
+        return _places(self.q_slices, self.own_q, self.prescribed)
+
+    @cached_property
+    def prescribed_v(self) -> np.ndarray:
+        """Of the model's freedoms, those of prescribed joints."""
+        return _places(self.v_slices, self.own_v, self.prescribed)
+
+    @cached_property
+    def yields(self) -> np.ndarray | None:
+        """Of each of the model's freedoms whether forces move it; None where all do, because no joint is prescribed."""
+        if not self.prescribed:
+            return None
+        yields = np.ones(len(self.own_v), dtype=bool)
+        yields[self.prescribed_v] = False
+        return yields
+
+    @property
+    def unprescribed(self) -> "Topology":
+        """The mechanism as URDF and MJCF describe it, which know no prescribed joints."""
+        return replace(self, prescribed=())
 
     @property
     def has_mimics(self) -> bool:
@@ -97,3 +124,9 @@ def _slices(sizes) -> tuple[slice, ...]:
 def _owned(slices: tuple[slice, ...], mimics: tuple[int, ...]) -> np.ndarray:
     own = [np.arange(s.start, s.stop) for s, mimic in zip(slices, mimics, strict=True) if mimic < 0]
     return np.concatenate(own) if own else np.zeros(0, dtype=int)
+
+
+def _places(slices: tuple[slice, ...], own: np.ndarray, joints: tuple[int, ...]) -> np.ndarray:
+    """Where in `own` the numbers of some joints lie."""
+    numbers = [np.arange(slices[j].start, slices[j].stop) for j in joints]
+    return np.searchsorted(own, np.concatenate([np.zeros(0, dtype=int), *numbers]))

@@ -73,6 +73,9 @@ def shape(where: str, geom: Geom, size: np.ndarray) -> None:
     needed = SIZES[geom.shape]
     if np.count_nonzero(size) < needed:
         raise ModelError(f"{where}: the size of a {geom.shape} is {geom.size}; it needs {needed} positive numbers")
+    if geom.shape == "patch":
+        _patch(where, geom)
+        return
     if geom.shape not in ("points", "prism"):
         return
     if geom.shape == "points":
@@ -94,6 +97,17 @@ def _polygon(where: str, corners: np.ndarray) -> None:
         raise ModelError(f"{needed}; there is no left turn at {wrong}: exchange the order, or leave out such corners")
     if turns.sum() > 3 * np.pi:
         raise ModelError(f"{needed}; this one crosses itself: exchange the order")
+
+
+def _patch(where: str, geom: Geom) -> None:
+    points = rows(f"{where}: points of a patch", geom.points, 3, 1, "rows of x, y, z")
+    finite(where, "points of a patch", points)
+    areas = np.asarray(() if geom.areas is None else geom.areas, dtype=float)
+    if areas.shape != (len(points),) or not np.all((areas > 0) & np.isfinite(areas)):
+        raise ModelError(
+            f"{where}: a patch of {len(points)} points has areas {areas}; give each point the area [m^2] that it stands "
+            "for, or let hs.contact_grid do it"
+        )
 
 
 def joint(where: str, kind: JointKind, values: dict[str, np.ndarray]) -> None:

@@ -74,11 +74,15 @@ VARIABLES: dict[str, Variable] = {
         "pair", "scalar", "N", _TOUCH, "pushes apart; of impulses their mean over the step"
     ),
     "contact.friction_force": Variable("pair", "vector", "N", _TOUCH, "on a; of impulses their mean over the step"),
+    "contact.approach": Variable("pair", "scalar", "m/s", _IMPACT, "speed at which what touches goes on approaching"),
     "contact.impulse": Variable("pair", "vector", "N s", _IMPACT, "on a: along the normal and two tangents"),
     "actuator.force": Variable("actuator", "scalar", "N m or N", _FORCE, "output, before the gear"),
     "joint.actuation": Variable("freedom", "scalar", "N m or N", _FORCE, "of actuators and control, within the effort"),
     "joint.passive_force": Variable("freedom", "scalar", "N m or N", _FORCE, "of springs, damping and friction"),
     "joint.force": Variable("freedom", "scalar", "N m or N", _FORCE, "total"),
+    "joint.prescribed_force": Variable(
+        "freedom", "scalar", "N m or N", _MOTION, "that moves prescribed joints as given; of impulses their mean"
+    ),
     "joint.acceleration": Variable("freedom", "scalar", "rad/s^2 or m/s^2", _MOTION, "qdd, without impulses"),
     "state.next_position": Variable("coordinate", "scalar", "rad or m", _END, "q after the step"),
     "state.next_velocity": Variable("freedom", "scalar", "rad/s or m/s", _END, "qd after the step"),

@@ -104,6 +104,7 @@ def _geometry(models: tuple[Model, ...], offsets: list[int]) -> Geometry:
     return Geometry(
         **_joined(parts, ("position", "quaternion", "size", "friction")),
         points=sum((part.points for part in parts), ()),
+        areas=sum((part.areas for part in parts), ()),
         names=tuple(names),
         shapes=sum((part.shapes for part in parts), ()),
         links=_shifted([part.links for part in parts], offsets),
@@ -146,6 +147,7 @@ def _topology(models: tuple[Model, ...], offsets: list[int]) -> Topology:
         link_names=sum((t.link_names for t in parts), ()),
         link_joints=_shifted([t.link_joints for t in parts], offsets),
         mimics=_shifted([t.mimics for t in parts], offsets),
+        prescribed=_shifted([t.prescribed for t in parts], offsets),
     )
 
 

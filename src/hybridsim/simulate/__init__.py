@@ -3,6 +3,7 @@
 from .control import Control
 from .forces import passive_forces
 from .integrators import ImplicitDamping, Integrator, RungeKutta4, SemiImplicitEuler
+from .prescribed_motion import prescribed_motion
 from .rollout import DivergedError, Policy, Rollout, rollout
 from .spring_step import StepWarning, explosion, longest_spring_step
 from .step import acceleration, initial_state, step
@@ -25,6 +26,7 @@ __all__ = [
     "longest_spring_step",
     "names",
     "passive_forces",
+    "prescribed_motion",
     "rollout",
     "step",
 ]

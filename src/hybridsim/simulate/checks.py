@@ -13,7 +13,7 @@ def check_contact(contact: Contact | None, dt: Scalar | None = None) -> None:
     """Not what is no contact model, nor a time step by which contact, which divides by it, would give NaN."""
     if contact is None:
         return
-    check_kind("contact", contact, Contact, "hs.Impulses(), hs.Springs() or None")
+    check_kind("contact", contact, Contact, "hs.Impulses(), hs.Springs(), hs.ContactByPair(...) or None")
     if dt is not None:
         POSITIVE.check("dt", dt)
 

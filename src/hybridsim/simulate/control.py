@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Float
 
 from ..dynamics import Wrenches
-from ..model import Model
+from ..model import Model, PrescribedMotion
 from ..spatial import Array
 
 
@@ -18,12 +18,20 @@ class Control(eqx.Module):
     """Added to what actuators do [N m or N]."""
     wrenches: Wrenches = None
     """As in `forward_dynamics`."""
+    prescribed: PrescribedMotion | None = None
+    """What prescribed joints do: where they are and how fast they move at the END of each step."""
 
 
-def as_control(model: Model, control: Control | Array | None) -> Control:
-    """A bare array is the command where the model has actuators, and the joint force where it has none."""
+def as_control(model: Model, control: Control | Array | None, driven: bool = True) -> Control:
+    """A bare array is the command where the model has actuators, and the joint force where it has none.
+
+    `driven`: whether prescribed joints need a motion.
+    """
     if control is None:
-        return Control()
+        control = Control()
+    given = control.prescribed if isinstance(control, Control) else None
+    if driven:
+        _check_given(model, given)
     if isinstance(control, Control):
         command, force, wrenches = control.command, control.force, control.wrenches
     else:
@@ -35,4 +43,25 @@ def as_control(model: Model, control: Control | Array | None) -> Control:
                 f"the control's {what} has shape {array.shape} at each step, but this model needs ({size},); a bare array "
                 "is the command of a model with actuators, and the joint force of one without: hs.Control names them"
             )
-    return Control(command, force, wrenches)
+    return Control(command, force, wrenches, given)
+
+
+def _check_given(model: Model, given: PrescribedMotion | None) -> None:
+    """A motion is given if, and only if, joints are prescribed, and it has as many numbers as they have."""
+    names, topology = model.prescribed_names, model.topology
+    if given is None and names:
+        raise ValueError(
+            f"joint {', '.join(names)} is prescribed, but its motion is not given; make it by "
+            "motion = hs.prescribed_motion(model, t, positions), begin at motion.start(model), and give "
+            "hs.Control(prescribed=motion.steps)"
+        )
+    if given is None:
+        return
+    if not names:
+        raise ValueError("the control has a prescribed motion, but no joint of this model is prescribed: hs.prescribed")
+    for what, size, array in (("q", len(topology.prescribed_q), given.q), ("qd", len(topology.prescribed_v), given.qd)):
+        if jnp.shape(array) != (size,):
+            raise ValueError(
+                f"the prescribed {what} has shape {jnp.shape(array)} at each step, but joint {', '.join(names)} needs "
+                f"({size},): give numbers of prescribed joints only, as hs.prescribed_motion does"
+            )

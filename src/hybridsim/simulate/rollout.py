@@ -15,6 +15,7 @@ from ..dynamics import assemble
 from ..model import Memory, Model, State
 from ..model.names import Marks, Named, Recording, unmarked
 from ..spatial import KEPT, Array, Scalar
+from .check_motion import check_given
 from .checks import check_contact
 from .control import as_control
 from .integrators import Integrator, SemiImplicitEuler
@@ -74,12 +75,14 @@ def rollout(
     `contact`, shapes and joint limits do not act. Without `checkpoint` a gradient keeps all intermediate values of
     every step: faster, but memory grows with them. `check` raises `DivergedError`, naming step and joint, where a
     number is not finite. `record` names variables (`hs.names`) to be found in the result's `values`. Warns with
-    `StepWarning` where dt is too long for `Springs`, unless it is being traced.
+    `StepWarning` where dt is too long for `Springs`, unless it is being traced. Prescribed joints follow
+    `controls.prescribed`, whose row k is where step k ends; the start holds what is before.
     """
     steps = _count(steps, controls)
     dt = model.timestep if dt is None else dt
     check_contact(contact, dt)
     state = initial_state(model, state)
+    check_given(model, state, controls, dt)
     warn_of_long_steps(model, state, dt, integrator, contact)
     options = integrator, contact, checkpoint, (record,) if isinstance(record, str) else tuple(record), named
     result = _rollout(model, state, controls, dt, start_time, steps, *options)

@@ -21,9 +21,10 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Float
 
-from ..contact import Contact, HuntCrossley, Moment, Springs
-from ..contact.points import contact_points, pairs_of_points
+from ..contact import Contact, ContactByPair, HuntCrossley, Moment, Springs
+from ..contact.points import contact_points, pairs_of_points, table_of_pairs
 from ..contact.rows import point_velocities
+from ..contact.sharing import point_shares
 from ..contact.spring import ExponentialOnset
 from ..dynamics import assemble, configuration, expand_q, expand_v, mass_matrix, velocities
 from ..model import Model, State, carrier, mechanism_of
@@ -84,18 +85,25 @@ def longest_spring_step(
     None where nothing is known: other contact models or integrators than ours, nothing to touch, traced numbers.
     """
     known_integrator = isinstance(integrator, (SemiImplicitEuler, ImplicitDamping, RungeKutta4))
-    if not (isinstance(contact, Springs) and known_integrator and _is_hunt_crossley(contact)):
+    if not (known_integrator and model.nv) or any(isinstance(x, Tracer) for x in jax.tree.leaves((model, state))):
         return None
-    if not (model.contacts.pairs or model.limits.freedoms) or model.nv == 0:
+    soft, soft_limits = _springs(model, contact)
+    if not (soft.any() or soft_limits):
         return None
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((model, state))):
-        return None
-    stiffest = min(_oscillators(model, state), key=lambda o: o.longest_step(integrator))
+    stiffest = min(_oscillators(model, state, soft, soft_limits), key=lambda o: o.longest_step(integrator))
     return stiffest.longest_step(integrator), stiffest.name
 
 
-def _is_hunt_crossley(contact: Springs) -> bool:
-    return isinstance(contact.normal, HuntCrossley) and not isinstance(contact.normal.onset, ExponentialOnset)
+def _springs(model: Model, contact: Contact | None) -> tuple[np.ndarray, bool]:
+    """Which pairs have springs whose law is known here, and whether joint limits have."""
+
+    def known(found: Contact | None) -> bool:
+        law = found.normal if isinstance(found, Springs) else None
+        return isinstance(law, HuntCrossley) and not isinstance(law.onset, ExponentialOnset)
+
+    pairs = len(model.contacts.pairs)
+    by_pair = contact.springs_of(model) if isinstance(contact, ContactByPair) else ((contact,) * pairs, contact)
+    return np.array([known(found) for found in by_pair[0]], bool), known(by_pair[1]) and bool(model.limits.freedoms)
 
 
 def _rounded_down(x: float) -> float:
@@ -128,12 +136,16 @@ def _geometry(model: Model, q: Array, qd: Array) -> _Geometry:
     return _Geometry(gap, rate, jax.jacfwd(lambda v: rates(v)[0])(qd), mass_matrix(model, q))
 
 
-def _oscillators(model: Model, state: State) -> list[_Oscillator]:
+def _oscillators(model: Model, state: State, soft: np.ndarray, soft_limits: bool) -> list[_Oscillator]:
     from .. import native  # takes time to import, and springs are rare
 
     found = native.jit(_geometry)(model, np.asarray(state.q), np.asarray(state.qd))
     inverse = np.linalg.inv(np.asarray(found.M))
-    return [*_limit_oscillators(model, inverse), *_contact_oscillators(model, found, inverse)]
+    if (yields := model.topology.yields) is not None:
+        inverse = np.zeros_like(inverse)
+        inverse[np.ix_(yields, yields)] = np.linalg.inv(np.asarray(found.M)[np.ix_(yields, yields)])
+    limits = _limit_oscillators(model, inverse) if soft_limits else []
+    return [*limits, *(_contact_oscillators(model, found, inverse, soft) if soft.any() else [])]
 
 
 def _limit_oscillators(model: Model, inverse: np.ndarray) -> list[_Oscillator]:
@@ -146,12 +158,16 @@ def _limit_oscillators(model: Model, inverse: np.ndarray) -> list[_Oscillator]:
     ]
 
 
-def _contact_oscillators(model: Model, found: _Geometry, inverse: np.ndarray) -> list[_Oscillator]:
-    """One for each pair alone, and one for all pairs that touch at the start together."""
-    if not model.contacts.pairs:
-        return []
+def _contact_oscillators(model: Model, found: _Geometry, inverse: np.ndarray, soft: np.ndarray) -> list[_Oscillator]:
+    """One for each soft pair alone, and one for all of them that touch at the start together.
+
+    Bodies rest on each other by whatever pairs there are, so all of them say which weight a soft pair may carry.
+    """
     owner, g = pairs_of_points(model), float(np.linalg.norm(np.asarray(model.gravity)))
     k, d, n = (np.asarray(getattr(model.contacts, name))[owner] for name in ("stiffness", "dissipation", "exponent"))
+    shares = point_shares(model, table_of_pairs(model))
+    if shares is not None:
+        k, d = k * np.asarray(shares), d * np.asarray(shares)
     trees = _trees_of_pairs(model)
     masses = _tree_masses(model)
     J, gap = np.asarray(found.J), np.asarray(found.gap)
@@ -167,14 +183,15 @@ def _contact_oscillators(model: Model, found: _Geometry, inverse: np.ndarray) ->
 
     names, pairs = model.geometry.names, model.contacts.pairs
     result = []
-    for pair, (a, b) in enumerate(pairs):
+    for pair in np.flatnonzero(soft):
+        a, b = pairs[pair]
         rows = np.flatnonzero(nearest & (owner == pair))
         own = _largest(A, stiffness, rows), _largest(A, damping, rows)
         result.append(_Oscillator(f"the contact of {names[a]!r} with {names[b]!r}", *own))
 
     touching = np.zeros(len(pairs), dtype=bool)
     touching[owner[gap <= resting]] = True
-    rows = np.flatnonzero(nearest & touching[owner])
+    rows = np.flatnonzero(nearest & (touching & soft)[owner])
     if len(rows):
         weight = g * _carried(trees, masses, touching)
         resting = _depth_under(weight[owner] / sharing, k, n)

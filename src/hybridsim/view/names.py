@@ -47,11 +47,17 @@ def names_table(marks: Sequence[Mark]) -> Table:
             escape(mark.name),
             " x ".join(map(str, mark.shape)) or "1",
             escape(variable.unit),
-            "change" if mark.changes else "read",
+            _networks(mark),
             escape(variable.text),
         )
         stage = variable.stage
     return table
+
+
+def _networks(mark: Mark) -> str:
+    if not mark.changes:
+        return "read"
+    return "change" if mark.rows is None else f"change {len(mark.rows)} rows"
 
 
 def names_record(marks: Sequence[Mark]) -> dict[str, Any]:

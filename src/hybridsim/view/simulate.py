@@ -4,7 +4,7 @@ import csv
 import warnings
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -16,10 +16,11 @@ from rich.table import Table
 from .. import native
 from ..contact import Contact, Impulses
 from ..data import DataError
-from ..data.log import DataWarning, Trajectory, smooth
+from ..data.log import DataWarning, Trajectory
 from ..data.log.channels import Channel, channels
+from ..identify.prescribed import given_motion, with_all_velocities
 from ..identify.setting import contact_of
-from ..model import Model, ModelError
+from ..model import Model, ModelError, PrescribedMotion
 from ..simulate import Control, RungeKutta4, SemiImplicitEuler, rollout
 from .tables import terminal
 
@@ -41,7 +42,10 @@ class Motion:
 
     @property
     def measured(self) -> Bool[np.ndarray, "n nq"]:
-        return np.zeros(self.q.shape, bool) if self.log is None else np.asarray(self.log.q_mask)
+        """What was measured and is a prediction: not what the log itself drives."""
+        known = np.zeros(self.q.shape, bool) if self.log is None else np.array(self.log.q_mask)
+        known[:, self.model.topology.prescribed_q] = False
+        return known
 
     def errors(self, channel: Channel) -> tuple[float, float] | None:
         """Of a position, root of the mean square and largest, where it was measured."""
@@ -52,23 +56,41 @@ class Motion:
         return float(np.sqrt(np.mean(apart**2))), float(np.abs(apart).max())
 
 
-def from_rest(model: Model, q: tuple[float, ...], seconds: float, dt: float, limits: bool = False) -> Motion:
-    """Let go at q (the model's own rest where q is empty) without velocity; nothing drives it."""
+def from_rest(
+    model: Model,
+    q: tuple[float, ...],
+    seconds: float,
+    dt: float,
+    limits: bool = False,
+    contact: Contact | Literal["auto"] | None = "auto",
+) -> Motion:
+    """Let go at q (the model's own rest where q is empty) without velocity; nothing drives it. Prescribed joints stay."""
     rest, zero = model.rest()
     if q and len(q) != model.nq:
         raise ModelError(f"--q has {len(q)} numbers, but the model has {model.nq}: {', '.join(_keys(model))}")
     if not np.isfinite(q).all():
         raise ModelError(f"--q is {' '.join(map(str, q))}; its numbers must be finite")
     steps = _steps(seconds, dt)
-    found, rates = _run(model, np.array(q) if q else rest, zero, None, dt, steps, _contact(model, limits))
+    start = np.array(q) if q else rest
+    still = None
+    if model.topology.prescribed:
+        rows = np.tile(start, (steps, 1)), np.tile(zero, (steps, 1))
+        still = Control(prescribed=PrescribedMotion.of(model, *rows))
+    found, rates = _run(model, start, zero, still, dt, steps, _contact(model, limits, contact))
     return Motion(model, dt * np.arange(steps + 1), found, rates, dt)
 
 
 def along_log(
-    model: Model, log: Trajectory, seconds: float | None = None, dt: float | None = None, limits: bool = False
+    model: Model,
+    log: Trajectory,
+    seconds: float | None = None,
+    dt: float | None = None,
+    limits: bool = False,
+    contact: Contact | Literal["auto"] | None = "auto",
 ) -> Motion:
     """Start at the log's first whole sample and follow its controls, to its end or for so many seconds."""
-    log = smooth(log) if log.qd is None else log
+    measured = log.qd is not None
+    log = with_all_velocities(model, log)
     whole = np.all([mask.all(1) for mask in (log.q_mask, log.qd_mask, log.controls_mask) if mask is not None], axis=0)
     if not whole.any():
         raise DataError(f"{log.source}: no sample has all that was measured of every joint: there is nowhere to start")
@@ -87,20 +109,28 @@ def along_log(
             stacklevel=2,
         )
     assert log.qd is not None
-    q, qd = _run(model, log.q[0], log.qd[0], _drive(log), dt, len(log) - 1, _contact(model, limits))
+    driven = _drive(model, log, measured)
+    q, qd = _run(model, log.q[0], log.qd[0], driven, dt, len(log) - 1, _contact(model, limits, contact))
     return Motion(model, log.time, q, qd, dt, log)
 
 
-def _drive(log: Trajectory) -> Control | None:
+def _drive(model: Model, log: Trajectory, measured: bool) -> Control | None:
+    motion = None
+    if model.topology.prescribed:
+        rows = given_motion(model, log, 1, measured)[1:]
+        size = len(model.topology.prescribed_q)
+        motion = PrescribedMotion(rows[:, :size], rows[:, size:])
     if log.controls is None:
-        return None
+        return None if motion is None else Control(prescribed=motion)
     rows = log.controls[:-1]
-    return Control(command=rows) if log.control_kind == "command" else Control(force=rows)
+    kind = "command" if log.control_kind == "command" else "force"
+    return Control(**{kind: rows}, prescribed=motion)
 
 
-def _contact(model: Model, limits: bool) -> Contact | None:
-    """As in a fit unless limits are to act."""
-    return Impulses() if limits else contact_of(model, "auto")
+def _contact(model: Model, limits: bool, contact: Contact | Literal["auto"] | None) -> Contact | None:
+    """As in a fit unless limits are to act where nothing else does."""
+    found = contact_of(model, contact)
+    return Impulses() if limits and found is None else found
 
 
 def _steps(seconds: float, dt: float) -> int:

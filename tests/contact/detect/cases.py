@@ -20,6 +20,8 @@ def shape(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     size, points = rng.uniform(0.05, 0.3, 3), np.zeros((0, 3))
     if kind == "points":
         points = rng.uniform(-0.3, 0.3, (7, 3))
+    if kind == "patch":
+        points = rng.uniform(-0.3, 0.3, (5, 3)) * [1, 1, 0]
     if kind == "prism":
         angles = np.sort(np.linspace(0, 2 * np.pi, 5, endpoint=False) + rng.uniform(0, 1, 5))
         points = np.stack([0.3 * np.cos(angles), 0.2 * np.sin(angles), 0 * angles], axis=-1)

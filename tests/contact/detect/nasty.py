@@ -47,5 +47,5 @@ def arrangements(pair: tuple[str, str]) -> tuple[Placed, Placed]:
 def shape(kind: str, sizes) -> tuple[np.ndarray, np.ndarray]:
     # The radii of an ellipse and an ellipsoid are positive.
     thick = {"elliptic": (0.05, 0.05, 0.0), "ellipsoid": (0.05, 0.05, 0.05)}.get(kind, (0.0, 0.0, 0.0))
-    points = {"prism": SQUARE, "points": CUBE}.get(kind, np.zeros((0, 3)))
+    points = {"prism": SQUARE, "points": CUBE, "patch": SQUARE}.get(kind, np.zeros((0, 3)))
     return np.maximum(sizes, thick), np.tile(points, (len(sizes), 1, 1))

@@ -129,6 +129,23 @@ def test_a_box_that_rocks_on_another_stays_on_it():
         np.testing.assert_allclose(touch.normal[0][touch.distance[0] < 0] @ UP, 1, atol=1e-4)
 
 
+@pytest.mark.parametrize("sizes", [((0.1, 0.1, 0.05), (0.1, 0.1, 0.05)), ((0.05, 0.04, 0.1), (0.3, 0.4, 0.1))])
+def test_the_normal_of_parallel_faces_follows_both(sizes):
+    """The face of which box is the reference may change with the smallest tilt; the derivative of the normal must not."""
+    for size_a, size_b in (sizes, sizes[::-1]):
+        a, b = standing(size_a, size_b, 0.0, (0.01, 0.02), deep=1e-6)
+        for turn in np.eye(3)[:2]:
+            slopes = []
+            for angle in (-1e-4, -1e-7, 1e-7, 1e-4):
+                touch = touches(
+                    PAIR, [(moved(a, Transform(Rotation.from_rotvec(angle * turn).as_matrix(), np.zeros(3))), b)]
+                )
+                acts = touch.distance[0] < 1e-3
+                slopes.append((touch.normal[0][acts][0] - UP) / angle)
+            # Half of the way along with the tilted box.
+            np.testing.assert_allclose(slopes, np.tile(np.cross(turn, UP) / 2, (4, 1)), atol=1e-3)
+
+
 def test_edges_that_cross_touch_in_one_point():
     """Two long bars, each on its edge, at a right angle."""
     long, eighth = (0.1, 0.1, 1.0), np.pi / 4

@@ -10,11 +10,6 @@ from hybridsim.contact.impulse.solve import converged
 from .internals import no_impulses, take_apart
 from .scenes import many, start
 
-# Four corners that all stick, with bounces that no rigid motion has: Newton steps and sweeps go in circles about which of
-# them slips. The error that is left is 1.4e-5 m/s.
-HARD = pytest.param(4, marks=pytest.mark.xfail(reason="redundant contacts that all stick", strict=True))
-SEEDS = [HARD if seed == 4 else seed for seed in range(12)]
-
 
 def heap():
     """Boxes, a ball and a capsule, close to the ground and to each other."""
@@ -41,18 +36,18 @@ def residuals(solve, seed):
 
 @pytest.fixture(scope="module")
 def solve():
-    contact = hs.Impulses(sweeps=5000, tolerance=1e-15)
+    contact = hs.Impulses(tolerance=1e-15)
 
     def run(model, q, qd):
         problem = take_apart(model, q, qd).problem
-        x = converged(contact.friction, problem, no_impulses(problem), contact.sweeps, contact.tolerance)
+        x = converged(contact.friction, problem, no_impulses(problem), contact.tolerance)
         return problem, x
 
     compiled = jax.jit(run)
     return lambda *arguments: jax.tree.map(np.asarray, compiled(*arguments))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [seed for seed in range(24) if seed != 19])  # there nothing touches
 def test_impulses_solve_their_problem(solve, seed):
     problem, x, r = residuals(solve, seed)
     normal, tangential, mu = x.contacts[:, 0], x.contacts[:, 1:], problem.contacts.mu

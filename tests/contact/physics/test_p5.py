@@ -35,7 +35,8 @@ def five_links(plane=True):
     ]
     arm = hs.build(links, joints)
     model = hs.world(arm, hs.ground(friction=0.5)) if plane else arm
-    return hs.with_contacts(model, position_gain=0.2, softness=1e-5)
+    # The softness of TDS, 1e-5 / kg, is not relative to masses.
+    return hs.with_contacts(model, position_gain=0.2, softness=1e-5 * MASS if plane else 1e-5)
 
 
 def cost(model, speeds, steps, contact):

@@ -52,7 +52,7 @@ def forces(model, q, qd):
 def _forces(model, q, qd):
     dt = 1e-3
     step = take_apart(model, q, qd, dt)
-    x = converged(hs.Cone(), step.problem, no_impulses(step.problem), 1000, 1e-14)
+    x = converged(hs.Cone(), step.problem, no_impulses(step.problem), 1e-14)
     return jnp.einsum("nij,ni->nj", step.assembly.frame, x.contacts) / dt, step.assembly.points.position
 
 

@@ -12,7 +12,7 @@ from .container import NUMBERS, STRUCTURE, read_members
 from .document import structure_of
 from .errors import HybridFileError, briefly, damaged
 from .fields import Field
-from .mechanism import KEYS, mechanism_from_json
+from .mechanism import KEYS, PRESCRIBED, mechanism_from_json
 from .networks import networks_from_json
 from .numbers import Numbers
 
@@ -49,7 +49,8 @@ def model_of(members: Mapping[str, bytes], own: Mapping[str, Any]) -> Model:
 
 
 def _model(structure: dict[str, Any], numbers: Numbers, own: Mapping[str, Any]) -> Model:
-    fields = Field("", structure).record(*KEYS, "augmentation")
+    optional = [PRESCRIBED] if PRESCRIBED in structure else []
+    fields = Field("", structure).record(*KEYS, *optional, "augmentation")
     model = mechanism_from_json(fields, numbers)
     if fields["augmentation"].value is not None:
         model = replace(model, augmentation=networks_from_json(fields["augmentation"], model, numbers, own))

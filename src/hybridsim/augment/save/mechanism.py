@@ -1,5 +1,6 @@
 """The structure of a mechanism as JSON: joints, links, shapes, pairs, limits, actuators, by their names."""
 
+from dataclasses import replace
 from typing import Any
 
 from ...model import KINDS, SHAPES, TOUCHING, Actuators, Contacts, Geometry, Joints, Limits, Links, Model, Topology
@@ -9,6 +10,8 @@ from .numbers import Numbers
 
 _EXTRAS = ("anchor", "mimic_ratio", "mimic_offset")
 KEYS = ("joints", "joint_extras", "links", "shapes", "contact_pairs", "limited_freedoms", "actuators")
+PRESCRIBED = "prescribed_joints"
+"""A key that only models with such joints have."""
 
 
 def mechanism_to_json(model: Model) -> dict[str, Any]:
@@ -20,7 +23,8 @@ def mechanism_to_json(model: Model) -> dict[str, Any]:
     def joint(i: int) -> str | None:
         return topology.joint_names[i] if i >= 0 else None
 
-    return {
+    given = {PRESCRIBED: [joint(i) for i in topology.prescribed]} if topology.prescribed else {}
+    return given | {
         "joints": [
             {"name": name, "kind": kind.name, "parent": joint(parent), "mimics": joint(mimic)}
             for name, kind, parent, mimic in zip(
@@ -55,6 +59,8 @@ def mechanism_to_json(model: Model) -> dict[str, Any]:
 def mechanism_from_json(fields: dict[str, Field], numbers: Numbers) -> Model:
     """A model without networks."""
     topology = _topology(fields["joints"], fields["links"])
+    if PRESCRIBED in fields:
+        topology = replace(topology, prescribed=_prescribed(fields[PRESCRIBED], topology))
     geometry = _geometry(fields["shapes"], topology, numbers)
     return Model(
         links=Links(**_rows(numbers, "links", len(topology.link_names), mass=(), com=(3,), inertia=(6,))),
@@ -97,6 +103,16 @@ def _topology(joints: Field, links: Field) -> Topology:
     return Topology(tuple(names), tuple(kinds), tuple(parents), tuple(link_names), tuple(link_joints), tuple(mimics))
 
 
+def _prescribed(field: Field, topology: Topology) -> tuple[int, ...]:
+    chosen = tuple(sorted(item.chosen(topology.joint_index, "joint") for item in field.items()))
+    for j in chosen:
+        if topology.kinds[j].nv == 0 or topology.mimics[j] >= 0:
+            raise field.wrong(f"names {topology.joint_names[j]!r}, which has no coordinates of its own")
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise field.wrong("must name some joints, each once")
+    return chosen
+
+
 def _add(names: dict[str, int], name: Field, i: int) -> None:
     if name.text() in names:
         raise name.wrong(f"is {name.text()!r} for the second time")
@@ -128,14 +144,16 @@ def _joints(extras: Field, topology: Topology, numbers: Numbers) -> Joints:
 def _geometry(shapes: Field, topology: Topology, numbers: Numbers) -> Geometry:
     rows = [row.record("name", "shape", "link", "group", "points") for row in shapes.items()]
     kinds: dict[str, str] = {shape: shape for shape in SHAPES}
-    points = []
+    points, areas = [], []
     for i, row in enumerate(rows):
-        least = {"points": 1, "prism": 3}.get(row["shape"].chosen(kinds, "shape"))
+        least = {"points": 1, "patch": 1, "prism": 3}.get(shape := row["shape"].chosen(kinds, "shape"))
         count = row["points"].integer(least or 0, 2**31 if least else 1)
         points.append(numbers.take(f"geometry/points/{i}", (count, 3)))
+        areas.append(numbers.take(f"geometry/areas/{i}", (count,)) if shape == "patch" else None)
     return Geometry(
         **_rows(numbers, "geometry", len(rows), position=(3,), quaternion=(4,), size=(3,), friction=()),
         points=tuple(points),
+        areas=tuple(areas),
         names=tuple(row["name"].text() for row in rows),
         shapes=tuple(row["shape"].text() for row in rows),
         links=tuple(

@@ -9,6 +9,7 @@ from .box_box import box_box
 from .capsule_box import capsule_box
 from .extruded import cylinder_elliptic, cylinder_prism, sphere_cylinder, sphere_elliptic, sphere_prism
 from .interface import Pair, Placed, Touch
+from .patch import patch_with
 from .plane import (
     box_plane,
     capsule_plane,
@@ -43,6 +44,11 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("elliptic", "plane"): elliptic_plane,
 }
 """Kinds of shape (a, b), ordered as in `model.geometry.SHAPES`, and where they touch."""
+
+for _other in ("capsule", "cylinder", "box", "prism", "elliptic"):
+    PAIRS[_other, "patch"] = patch_with(PAIRS["sphere", _other], patch_first=False)
+PAIRS["sphere", "patch"] = patch_with(sphere_sphere, patch_first=False)
+PAIRS["patch", "plane"] = patch_with(sphere_plane, patch_first=True)
 
 
 def how_many(shape_a: str, shape_b: str, points_a: int = 0, points_b: int = 0) -> int:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...spatial import rotate, rotate_back
+from ...spatial import rotate, rotate_back, unit
 from .box import largest, side
 from .box_edges import closest_edges, closest_points
 from .box_faces import SAME, Face, above, face_of, opposed, separations
@@ -41,7 +41,7 @@ def box_box(a: Placed, b: Placed) -> Touch:
 
     The reference face is the one beyond which most of the other box lies; the incident face, of the other box, is
     the most opposed one. Points are the corners of the part of the incident face above the reference face (`above`);
-    their distances are their heights, all with the normal of the reference face. If edges part the boxes, the
+    their distances are their heights along the normal of the faces (`common_normal`). If edges part the boxes, the
     distance is that of the edges, along their common normal. One point of boxes that overlap is as deep as they are, by
     the least translation that parts them, and none is deeper by more than a thousandth.
 
@@ -98,9 +98,22 @@ def box_box(a: Placed, b: Placed) -> Touch:
     return Touch(distances, normals, on_a, on_b)
 
 
+def common_normal(reference: Face, incident: Face):
+    """Of parallel faces the mean of both normals; from there, over a tilt of a few degrees, to the reference face's.
+
+    Whichever of two faces that lie on each other is the reference, which the smallest tilt decides, the normal and its
+    derivative are the same.
+    """
+    facing = -jnp.sum(reference.normal * incident.normal)
+    half = jnp.clip((facing - ROCKING) / (1 - ROCKING), 0.0, 1.0) / 2
+    return unit((1 - half) * reference.normal - half * incident.normal)
+
+
 def of_faces(reference: Face, incident: Face, held: Placed, holding: Placed, apart, lying, same, far):
     """Points on the incident face, normals and distances from the reference face; whether corners count by themselves."""
     points, counts = above(reference, incident, same)
+    common = common_normal(reference, incident)
+    steepness = jnp.sum(common * reference.normal)
     height = (points - reference.centre) @ reference.normal
     # A point so far below the face that it is below the box touches nothing.
     counts = counts & lying & ~(apart & (height <= 0))
@@ -118,6 +131,6 @@ def of_faces(reference: Face, incident: Face, held: Placed, holding: Placed, apa
     filler = jnp.concatenate([corners, corners, corners])
     some = counts | corner_counts
     chosen = jnp.where(corner_counts[:, None], alone, jnp.where(counts[:, None], points, filler))
-    normal = jnp.where(corner_counts[:, None], normal_alone, reference.normal)
-    raised = (chosen - reference.centre) @ reference.normal + jnp.where(some, 0.0, far)
+    normal = jnp.where(corner_counts[:, None], normal_alone, common)
+    raised = (chosen - reference.centre) @ reference.normal / steepness + jnp.where(some, 0.0, far)
     return chosen, normal, jnp.where(corner_counts, distance_alone, raised), loose

@@ -1,20 +1,24 @@
 """From a model at one time to the rows of its contact problem: points, then limited freedoms, then joint friction."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ...dynamics import Actions, expand_v, mass_root
+from ...dynamics import Actions, expand_v, mass_root, row_velocities
 from ...dynamics.kinematics import joint_motion
 from ...dynamics.traverse import sum_outward
+from ...model import Model
 from ...model.names import Marks
 from ...spatial import Array, Scalar, pick
 from ..interface import Moment
 from ..points import Points, marked_points, point_table
 from ..rows import actions, frames, limit_gaps, point_velocities
+from ..sharing import point_softness
 from .problem import BoundedRows, ContactRows, Rows
-from .targets import Closing, Targets, bounces
+from .targets import Closing, Targets, bounces, of_stopping
 
 
 class Assembly(eqx.Module):
@@ -69,12 +73,28 @@ class Assembly(eqx.Module):
         """The tangential part of impulses, with the world's axes."""
         return jnp.einsum("nj,nji->ni", impulse[:, 1:], self.frame[:, 1:])
 
+    def approach(self, change: Float[Array, " nv"]) -> Float[Array, " points"]:
+        """How fast each point that touches still approaches, given what contact changed: that it yields, and what is
+        left where no impulses keep all shapes apart."""
+        closing = row_velocities(self.now.mechanism, self.now.conf, self.actions(), change)[
+            : 3 * len(self.friction) : 3
+        ]
+        return jnp.maximum(of_stopping(self.closing, self.dt)[0] - self.closing.free - closing, 0.0)
+
+    def at(self, seen: Float[Array, " nv"]) -> "Assembly":
+        """The same at another velocity that contact sees."""
+        now = self.now
+        velocity, rates = _free_rates(now, self.points, self.frame, seen)
+        away = self.away * pick(velocity, np.array(now.model.limits.freedoms, dtype=int))
+        closing, limits = replace(self.closing, free=rates[:, 0]), replace(self.limits, free=away)
+        return replace(self, velocity=velocity, sliding=rates[:, 1:], closing=closing, limits=limits)
+
     def rows(self, targets: Targets) -> Rows:
         """The velocities that all rows are to have."""
         model = self.now.model
         least, left = targets(self.closing, self.dt)
         wanted = jnp.concatenate([(least - self.closing.free)[:, None], (left - 1)[:, None] * self.sliding], axis=1)
-        contacts = ContactRows(wanted, pick(model.contacts.softness, point_table(self.now).pairs), self.friction)
+        contacts = ContactRows(wanted, point_softness(self.now), self.friction)
 
         rubbing = np.array(self.rubbing, dtype=int)
         most = self.dt * pick(model.joints.friction, rubbing)
@@ -87,16 +107,19 @@ class Assembly(eqx.Module):
         return Rows(contacts, bounded)
 
 
+def rubbing_freedoms(model: Model) -> tuple[int, ...]:
+    """Freedoms whose friction may hold them: among those of all joints, those that nothing prescribes."""
+    own, yields = model.topology.own_v, model.topology.yields
+    return tuple(int(i) for i in (own if yields is None else own[yields]))
+
+
 def assemble_rows(now: Moment, seen: Float[Array, " nv"], dt: Scalar, joint_friction: bool, named: Marks) -> Assembly:
     """Detect contact, and see how fast every row closes at the velocity `seen`."""
     model, table = now.model, point_table(now)
     points = marked_points(now, named)
     named.offer("contact.depth", lambda: -points.distance)
     frame = frames(points.normal)
-    velocity = expand_v(now.mechanism, seen)
-    nodes = now.mechanism.layout.nodes
-    moving = sum_outward(nodes, joint_motion(now.mechanism, now.conf.S, velocity))
-    free = jnp.einsum("nij,nj->ni", frame, point_velocities(now, points, moving))
+    velocity, free = _free_rates(now, points, frame, seen)
     before = point_velocities(now, points, now.vel.v)
     closing_before = jnp.sum(points.normal * before, axis=-1)
     named.offer("contact.sliding_velocity", lambda: before - closing_before[:, None] * points.normal)
@@ -121,5 +144,12 @@ def assemble_rows(now: Moment, seen: Float[Array, " nv"], dt: Scalar, joint_fric
         away * pick(velocity, limited),
         *(jnp.asarray(x) for x in (numbers.restitution, numbers.position_gain, numbers.velocity_gain)),
     )
-    rubbing = tuple(int(i) for i in model.topology.own_v) if joint_friction else ()
+    rubbing = rubbing_freedoms(model) if joint_friction else ()
     return Assembly(now, dt, velocity, points, frame, free[:, 1:], closing, of_pair("friction"), limits, away, rubbing)
+
+
+def _free_rates(now: Moment, points: Points, frame, seen) -> tuple[Float[Array, " all_v"], Float[Array, "points 3"]]:
+    """A velocity of all joints, and how points move by it along the axes of their frames."""
+    velocity = expand_v(now.mechanism, seen)
+    moving = sum_outward(now.mechanism.layout.nodes, joint_motion(now.mechanism, now.conf.S, velocity))
+    return velocity, jnp.einsum("nij,nj->ni", frame, point_velocities(now, points, moving))

@@ -5,7 +5,7 @@ from jax import lax
 from jaxtyping import Float
 
 from ...spatial import Array
-from .problem import Problem, Solution, regular
+from .problem import Problem, Solution
 
 
 def sweep_bounded(problem: Problem, x: Solution) -> tuple[Float[Array, " nv"], Float[Array, " rows"]]:
@@ -22,12 +22,9 @@ def sweep_bounded(problem: Problem, x: Solution) -> tuple[Float[Array, " nv"], F
     return lax.scan(one, x.w, (x.bounded, problem.bounded, problem.Y_b, problem.A_b))
 
 
-def follow_bounded(problem: Problem, x: Solution) -> tuple[Float[Array, " rows"], Float[Array, " rows"]]:
-    """step and gain with dx = step - gain (Y dw + d r); a row at its bound stays there."""
+def respond_bounded(problem: Problem, w: Float[Array, " nv"]) -> tuple[Float[Array, " rows"], Float[Array, " rows"]]:
+    """Impulses x, and gain with dx = -gain du; a row at its bound stays there."""
     rows = problem.bounded
-    R = regular(rows.R, problem.A_b)
-    r = problem.Y_b @ x.w + rows.R * x.bounded - rows.b
-    wanted = x.bounded - r / (problem.A_b + rows.R)
-    free = (wanted > rows.low) & (wanted < rows.high)
-    bound = jnp.where(wanted <= rows.low, rows.low, rows.high)
-    return jnp.where(free, -r / R, jnp.where(free, 0.0, bound) - x.bounded), jnp.where(free, 1 / R, 0.0)
+    y = -(problem.Y_b @ w - rows.b) / rows.R
+    x = jnp.clip(y, rows.low, rows.high)
+    return x, jnp.where((y > rows.low) & (y < rows.high), 1 / rows.R, 0.0)

@@ -1,4 +1,4 @@
-"""Projected Gauss-Seidel with the true friction cone: a contact's normal row, then both tangents together."""
+"""The true friction cone. A sweep solves a contact's normal row, then both tangents together."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +8,7 @@ from jaxtyping import Float
 from ...spatial import Array, safe_norm
 from .bounded import sweep_bounded
 from .interface import Friction
-from .problem import Linear, Problem, Solution, regular
+from .problem import COULOMB, Problem, Response, Solution
 
 
 class Cone(Friction):
@@ -30,31 +30,21 @@ class Cone(Friction):
         w, contacts = lax.scan(one, w, (x.contacts, problem.contacts, problem.Y_c, problem.A_c))
         return Solution(contacts, bounded, w)
 
-    def linearise(self, rows, A, x, r):
-        R, length = regular(rows.R, A[0, 0]), _step(A, rows.R)
-        normal = x[0] - r[0] / (A[0, 0] + rows.R)
-        closed = normal > 0
-        # Friction is the projection of y onto the disc of radius mu x_n; kappa < 1 where y lies outside.
-        y = x[1:] - length * r[1:]
-        size, radius = safe_norm(y), rows.mu * jnp.maximum(normal, 0.0)
-        sliding = closed & (size >= radius)
-        direction = jnp.where(sliding, y / jnp.where(size > 0, size, 1.0), 0.0)
-        kappa = radius / jnp.where(sliding & (size > 0), size, 1.0)
-        turning = 1 / jnp.where(sliding, 1 - kappa + length * R * kappa, 1.0)
-        along = jnp.sum(direction * x[1:])
-        across = x[1:] - along * direction
-
-        # Stuck: r is to be zero, so dx = -(r + Y dw + dr)/R. Sliding: friction follows the load, and turns with velocity.
-        follows = jnp.where(closed, 1 / R, 0.0)
-        step_n = jnp.where(closed, -r[0] / R, -x[0])
-        slide = (rows.mu * (x[0] + step_n) - along) * direction - turning * across
-        step_t = jnp.where(closed, jnp.where(sliding, slide, -r[1:] / R), -x[1:])
-        own = jnp.where(sliding, length * kappa * turning, follows)
-        tangential = own * (np.eye(2) - direction[:, None] * direction)
-        column = jnp.concatenate([follows[None], rows.mu * follows * direction])
-        gain = jnp.concatenate([column[:, None], jnp.pad(tangential, ((1, 0), (0, 0)))], axis=1)
-        slip = jnp.pad(jnp.maximum(normal, 0.0) * direction, (1, 0))
-        return Linear(gain, slip, jnp.concatenate([step_n[None], step_t]))
+    def respond(self, rows, u, limit=COULOMB):
+        y = -u / rows.R
+        normal = jnp.maximum(y[0], 0.0)
+        follows = jnp.where(y[0] > 0, 1 / rows.R, 0.0)
+        # Friction is the projection of y onto the disc: kappa < 1 where y lies outside, and the contact slides.
+        load = limit.of(normal)
+        size, radius = safe_norm(y[1:]), rows.mu * load
+        sliding = size >= radius
+        some = jnp.where(size > 0, size, 1.0)
+        kappa = jnp.where(sliding, radius / some, 1.0)
+        direction = jnp.where(sliding, y[1:] / some, 0.0)
+        turns = kappa / rows.R * (np.eye(2) - direction[:, None] * direction)
+        column = jnp.concatenate([follows[None], limit.own * rows.mu * follows * direction])
+        gain = jnp.concatenate([column[:, None], jnp.pad(turns, ((1, 0), (0, 0)))], axis=1)
+        return Response(jnp.concatenate([normal[None], kappa * y[1:]]), gain, jnp.pad(load * direction, (1, 0)))
 
 
 def _step(A: Float[Array, "*points 3 3"], R: Float[Array, "*points"]) -> Float[Array, "*points"]:

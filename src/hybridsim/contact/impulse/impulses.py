@@ -1,7 +1,7 @@
 """Contact by impulses: the papers' non-linear complementarity problem, with all contacts, joint limits and joint friction
 together, solved for the velocity after the step."""
 
-from typing import Literal
+from typing import Literal, cast
 
 import equinox as eqx
 import jax
@@ -9,13 +9,14 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Float
 
+from ...dynamics import Course, impulse_balance
 from ...model import Model
 from ...model.checks import NOT_NEGATIVE, check_choice, check_kind
 from ...model.names import Marks
 from ...spatial import Array, Scalar
 from ..interface import Contact, Moment
 from ..points import count_points
-from .assemble import assemble_rows
+from .assemble import assemble_rows, rubbing_freedoms
 from .cone import Cone
 from .interface import Friction
 from .problem import Impulse, Problem, Solution
@@ -80,26 +81,34 @@ class Impulses(Contact):
         """Impulses change little from step to step, so the search for the next ones starts from the last."""
         if self.derivative == "sweeps":
             return None
-        rows = len(model.limits.freedoms) + (model.nv if self.joint_friction else 0)
+        rows = len(model.limits.freedoms) + (len(rubbing_freedoms(model)) if self.joint_friction else 0)
         dtype = jnp.result_type(model.gravity)
         return Impulse(jnp.zeros((count_points(model), 3), dtype=dtype), jnp.zeros(rows, dtype=dtype))
 
     def velocities(
         self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Marks, memory: Impulse | None
     ) -> tuple[Float[Array, " nv"], Float[Array, " nv"], Impulse | None]:
-        assembly = assemble_rows(now, now.qd if self.before_forces else free, dt, self.joint_friction, named)
+        course, moving_free = now.course, free
+        seen = now.qd if self.before_forces else free
+        if course is not None:
+            seen, moving_free = course.into(seen, course.after), course.into(free, course.moving)
+        assembly = assemble_rows(now, seen, dt, self.joint_friction, named)
+        # Prescribed joints need not end a step with the velocity with which their positions moved.
+        positions = assembly if course is None else assembly.at(course.into(seen, course.moving))
         bounces = assembly.bounces()
         if self.stabilisation == "velocities":
-            targets, first, wanted = (baumgarte,), 0, jnp.ones(1, dtype=bool)
+            targets, first, wanted = ((assembly, baumgarte),), 0, jnp.ones(1, dtype=bool)
         else:
             # What stopping alone would do must be known only where something bounces.
-            targets, first, wanted = (of_stopping, of_momentum, of_position), 1, jnp.stack([bounces, True, True])
-        goals = jax.tree.map(lambda *rows: jnp.stack(rows), *(assembly.rows(goal) for goal in targets))
+            targets = (assembly, of_stopping), (assembly, of_momentum), (positions, of_position)
+            first, wanted = 1, jnp.stack([bounces, True, True])
+        goals = jax.tree.map(lambda *rows: jnp.stack(rows), *(rows.rows(goal) for rows, goal in targets))
         nothing = Impulse(jnp.zeros_like(goals.contacts.b[0]), jnp.zeros_like(goals.bounded.b[0]))
         start = lax.stop_gradient(nothing if memory is None else memory)
         # Far from everything no row has anything to do.
         setting = Setting(now.mechanism, now.conf, assembly.actions(), goals)
-        problem = assembly.near(), setting, wanted, start
+        near = assembly.near() if course is None else assembly.near() | positions.near()
+        problem = near, setting, wanted, start
         if self.derivative == "implicit":
             settled = settle(self.friction, self._converged, *problem)
         else:
@@ -112,12 +121,22 @@ class Impulses(Contact):
         if marked is not impulse.contacts:
             more = assembly.velocities(marked - impulse.contacts)
             after, moving = after + more, moving + more
+        named.offer("contact.approach", lambda: assembly.approach(after))
         named.offer("contact.normal_force", lambda: marked[:, 0] / dt)
         named.offer("contact.friction_force", lambda: assembly.sideways(marked) / dt)
-        return free + after, free + moving, None if memory is None else lax.stop_gradient(impulse)
+        if course is not None:
+            named.offer("joint.prescribed_force", lambda: self._driving(now, assembly, marked, impulse, after, dt))
+        return free + after, moving_free + moving, None if memory is None else lax.stop_gradient(impulse)
+
+    def _driving(self, now: Moment, assembly, contacts, impulse: Impulse, after, dt: Scalar) -> Float[Array, " nv"]:
+        """What drives prescribed joints: without impulses, and what these ask for in addition."""
+        course = cast(Course, now.course)
+        x = Impulse(contacts, impulse.bounded).flat
+        missing = -impulse_balance(now.mechanism, now.conf, assembly.actions(), x, after)
+        return cast(Array, course.force) + course.held_only(missing) / dt
 
     def _converged(self, problem: Problem, start: Solution) -> Solution:
-        return converged(self.friction, problem, start, self.sweeps, self.tolerance)
+        return converged(self.friction, problem, start, self.tolerance)
 
     def _counted(self, problem: Problem, start: Solution) -> Solution:
         return counted(self.friction, problem, start, self.sweeps)

@@ -1,4 +1,4 @@
-"""What a friction model at the velocity level must say: one sweep, and how one contact follows the others."""
+"""What a friction model at the velocity level must say: one sweep, and the impulse of one contact."""
 
 from abc import abstractmethod
 
@@ -6,7 +6,7 @@ import equinox as eqx
 from jaxtyping import Float
 
 from ...spatial import Array
-from .problem import ContactRows, Linear, Problem, Solution
+from .problem import COULOMB, ContactRows, Limit, Problem, Response, Solution
 
 
 class Friction(eqx.Module):
@@ -17,7 +17,5 @@ class Friction(eqx.Module):
         """Every row once, in order, each solved for its own impulse with the others held (Gauss-Seidel)."""
 
     @abstractmethod
-    def linearise(
-        self, rows: ContactRows, A: Float[Array, "3 3"], x: Float[Array, "3"], r: Float[Array, "3"]
-    ) -> Linear:
-        """How the impulse x of one contact, whose rows have the value r, follows small changes."""
+    def respond(self, rows: ContactRows, u: Float[Array, "3"], limit: Limit = COULOMB) -> Response:
+        """The impulse x of one contact that solves its own rows at the velocity u = Y w - b, which x does not change."""

@@ -1,52 +1,63 @@
-"""One Newton step on all rows together: exact where no contact opens, closes, sticks or slips on the way.
+"""The problem as one equation for w, and its linearisation.
 
-Rows linearised at x obey dx = own - gain Y dw, and dw = Y^T dx + pushed, so (1 + Y^T gain Y) dw = pushed + Y^T own: a
-system as large as the model has freedoms.
+Since every row yields a little (R > 0), its impulse is a function of w alone: x(w) solves the row's own conditions at the
+velocity u = Y w - b. So the whole problem is F(w) = w - Y^T x(w) = 0, as large as the model has freedoms, however many
+contacts there are. F is piecewise smooth, with the derivative 1 + Y^T gain Y.
 """
 
 import equinox as eqx
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 
 from ...spatial import Array
-from .bounded import follow_bounded
+from .bounded import respond_bounded
 from .interface import Friction
-from .problem import Linear, Problem, Solution
+from .problem import COULOMB, Limit, Problem, Response, Solution
 
 
 class Newton(eqx.Module):
-    """All rows, linearised."""
+    """All rows at some w, and how they follow."""
 
     problem: Problem
-    contacts: Linear
+    contacts: Response
+    bounded: Float[Array, " rows"]
     bounded_gain: Float[Array, " rows"]
-    bounded_step: Float[Array, " rows"]
+    residual: Float[Array, " nv"]
+    """F"""
     matrix: Float[Array, "nv nv"]
 
     @classmethod
-    def at(cls, friction: Friction, problem: Problem, x: Solution) -> "Newton":
-        step, gain = follow_bounded(problem, x)
+    def at(cls, friction: Friction, problem: Problem, w: Float[Array, " nv"], limit: Limit = COULOMB) -> "Newton":
+        """Linearise at w. `limit` has one load for each contact."""
 
-        def one(_, point):
-            rows, Y, A, x_c = point
-            linear = friction.linearise(rows, A, x_c, Y @ x.w + rows.R * x_c - rows.b)
-            return None, (linear, linear.gain @ Y)
+        def one(sums, point):
+            rows, Y, given = point
+            response = friction.respond(rows, Y @ w - rows.b, Limit(limit.own, given))
 
-        _, (linear, gain_Y) = lax.scan(one, None, (problem.contacts, problem.Y_c, problem.A_c, x.contacts))
-        size = 3 * len(x.contacts), len(x.w)
-        matrix = jnp.eye(len(x.w), dtype=x.w.dtype) + problem.Y_c.reshape(size).T @ gain_Y.reshape(size)
+            def acts():
+                total, matrix = sums
+                return total - response.x @ Y, matrix + Y.T @ (response.gain @ Y)
+
+            # Most contacts are open and cost no more than this test.
+            acting = jnp.any(response.x != 0) | jnp.any(response.gain != 0)
+            return lax.cond(acting, acts, lambda: sums), response
+
+        bounded, gain = respond_bounded(problem, w)
+        start = w - bounded @ problem.Y_b, jnp.eye(len(w), dtype=w.dtype)
+        points = problem.contacts, problem.Y_c, _given(limit, problem)
+        (total, matrix), contacts = lax.scan(one, start, points)
         if len(gain):
             # Mostly no joint is at its limit.
             matrix = lax.cond(
                 jnp.any(gain > 0), lambda: matrix + problem.Y_b.T @ (gain[:, None] * problem.Y_b), lambda: matrix
             )
-        return cls(problem, linear, gain, step, matrix)
+        return cls(problem, contacts, bounded, gain, total, matrix)
 
     def solve(
         self, own_c: Float[Array, "points 3"], own_b: Float[Array, " rows"], pushed: Float[Array, " nv"]
     ) -> Solution:
-        """dx and dw."""
+        """dx and dw of dx = own - gain Y dw, dw = Y^T dx + pushed."""
         Y_c, Y_b = self.problem.Y_c, self.problem.Y_b
 
         def follow(_, point):
@@ -58,29 +69,28 @@ class Newton(eqx.Module):
         return Solution(contacts, own_b - self.bounded_gain * (Y_b @ dw), dw)
 
 
-def newton_step(
-    friction: Friction, problem: Problem, x: Solution, careful: Bool[Array, ""]
-) -> tuple[Solution, Int[Array, ""], Bool[Array, ""]]:
-    """Where all rows would be solved if each stayed in its present state.
+def residual(friction: Friction, problem: Problem, w: Float[Array, " nv"], limit: Limit) -> Float[Array, " nv"]:
+    """F(w)"""
 
-    If `careful`, only so far that no contact pulls. Also which contact is the first that would, and whether it ended
-    the step.
-    """
-    newton = Newton.at(friction, problem, x)
-    dx = newton.solve(newton.contacts.step, newton.bounded_step, jnp.zeros_like(x.w))
-    first, share = _first_to_open(newton, x, dx)
-    share = jnp.where(careful, share, 1.0)
-    contacts, bounded = x.contacts + share * dx.contacts, x.bounded + share * dx.bounded
-    # Not w + dw, which is Y^T x only up to the error of the linear system: momentum would not be kept exactly.
-    return Solution(contacts, bounded, problem.together(contacts, bounded)), first, share < 1
+    def one(total, point):
+        rows, Y, given = point
+        x = friction.respond(rows, Y @ w - rows.b, Limit(limit.own, given)).x
+        return lax.cond(jnp.any(x != 0), lambda: total - x @ Y, lambda: total), None
+
+    bounded, _ = respond_bounded(problem, w)
+    points = problem.contacts, problem.Y_c, _given(limit, problem)
+    return lax.scan(one, w - bounded @ problem.Y_b, points)[0]
 
 
-def _first_to_open(newton: Newton, x: Solution, dx: Solution) -> tuple[Int[Array, ""], Float[Array, ""]]:
-    """The closed contact whose load is used up first, and at which part of the step; 1 if none is."""
-    if len(x.contacts) == 0:
-        return jnp.int32(0), jnp.ones((), dtype=x.w.dtype)
-    load, change = x.contacts[:, 0], dx.contacts[:, 0]
-    pulls = (newton.contacts.gain[:, 0, 0] > 0) & (load + change < 0)
-    share = jnp.where(pulls, jnp.maximum(load, 0.0) / jnp.where(pulls, -change, 1.0), 1.0)
-    first = jnp.argmin(share).astype(jnp.int32)
-    return first, share[first]
+def loads_at(friction: Friction, problem: Problem, w: Float[Array, " nv"]) -> Float[Array, " points"]:
+    """Normal impulses of x(w)."""
+
+    def one(_, point):
+        rows, Y = point
+        return None, friction.respond(rows, Y @ w - rows.b).x[0]
+
+    return lax.scan(one, None, (problem.contacts, problem.Y_c))[1]
+
+
+def _given(limit: Limit, problem: Problem) -> Float[Array, " points"]:
+    return jnp.broadcast_to(jnp.asarray(limit.given, dtype=problem.Y_c.dtype), problem.contacts.mu.shape)

@@ -8,13 +8,12 @@ Other rows (joint limits, joint friction) have low <= x <= high, and r zero unle
 import equinox as eqx
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from ...spatial import Array
+from ...spatial import Array, Scalar
 
-# Beside the diagonal of the Delassus matrix; used in derivatives only.
-SMALLEST_SOFTNESS = 1e-9
-
+SMALLEST_SOFTNESS = 1e-7
+"""Of a row beside what it yields alone. Below, impulses of double precision are rounding error (see `firm`)."""
 
 NOTHING = -1e30
 """The target of a row that is not to act."""
@@ -59,16 +58,31 @@ class Problem(eqx.Module):
         _, A_c = lax.scan(lambda _, Y: (None, Y @ Y.T), None, Y_c)
         return cls(rows.contacts, rows.bounded, Y_c, A_c, Y_b, jnp.sum(Y_b * Y_b, axis=1))
 
-    def without(self, opened: Bool[Array, " points"]) -> "Problem":
-        """With some contacts that have nothing to do."""
-        b = jnp.asarray(self.contacts.b).at[:, 0].set(jnp.where(opened, NOTHING, self.contacts.b[:, 0]))
-        return eqx.tree_at(lambda p: p.contacts.b, self, b)
+    def missing_softness(self) -> tuple[Float[Array, " points"], Float[Array, " rows"]]:
+        """How much softer each row has to be for its impulse to be told from the velocity that it leaves."""
+        least = max(SMALLEST_SOFTNESS, float(jnp.finfo(self.Y_c.dtype).eps) ** 0.5)
+        A_n = self.A_c[:, 0, 0]
+        # Two links whose joints are coupled may move as one: then their contact yields nothing, but for rounding.
+        some = 1e-6 * jnp.max(jnp.concatenate([A_n, self.A_b]))
+        return (
+            jnp.maximum(least * jnp.maximum(A_n, some) - self.contacts.R, 0.0),
+            jnp.maximum(least * jnp.maximum(self.A_b, some) - self.bounded.R, 0.0),
+        )
 
-    def softened(self, least: Float[Array, ""]) -> "Problem":
-        """With a softness of every row that is no less than `least` times what the row alone yields."""
-        largest = jnp.max(jnp.diagonal(self.A_c, axis1=1, axis2=2), axis=1)
-        R = jnp.maximum(self.contacts.R, least * largest), jnp.maximum(self.bounded.R, least * self.A_b)
-        return eqx.tree_at(lambda p: (p.contacts.R, p.bounded.R), self, R)
+    def softened(self, x: "Impulse") -> "Problem":
+        """A problem without rows that are too hard; where x solves it, x solves this one (a proximal point).
+
+        What a row yields more is given back by its target.
+        """
+        more_c, more_b = self.missing_softness()
+        rows_c, rows_b = self.contacts, self.bounded
+        new = (
+            rows_c.R + more_c,
+            rows_c.b + more_c[:, None] * x.contacts,
+            rows_b.R + more_b,
+            rows_b.b + more_b * x.bounded,
+        )
+        return eqx.tree_at(lambda p: (p.contacts.R, p.contacts.b, p.bounded.R, p.bounded.b), self, new)
 
     def together(self, contacts: Float[Array, "points 3"], bounded: Float[Array, " rows"]) -> Float[Array, " nv"]:
         """Y^T x"""
@@ -103,15 +117,28 @@ class Solution(eqx.Module):
         return cls(x.contacts, x.bounded, x.flat @ Y)
 
 
-class Linear(eqx.Module):
-    """How a contact's impulse follows the others near some x: dx = step - gain (Y dw + d r at fixed w) + slip dmu."""
+class Response(eqx.Module):
+    """The impulse of one contact at the velocity u = Y w - b, and how it follows: dx = -gain du + slip dmu."""
 
+    x: Float[Array, "*points 3"]
     gain: Float[Array, "*points 3 3"]
     slip: Float[Array, "*points 3"]
-    step: Float[Array, "*points 3"]
-    """To where the contact's own equations hold if w does not change: zero at a solution."""
 
 
-def regular(R: Float[Array, "*rows"], A: Float[Array, "*rows"]) -> Float[Array, "*rows"]:
-    """R, not so small beside A that redundant contacts, such as four feet on a floor, cannot be told apart."""
-    return jnp.maximum(R, SMALLEST_SOFTNESS * A)
+class Limit(eqx.Module):
+    """The normal impulse that limits a contact's friction: its own (Coulomb), or one that is given (Tresca).
+
+    With Tresca's friction a problem is a convex minimisation, which Newton's method solves from anywhere; with
+    Coulomb's it is none.
+    """
+
+    own: Scalar
+    """1 for Coulomb, 0 for Tresca."""
+    given: Float[Array, "*points"] | float
+
+    def of(self, normal: Float[Array, ""]) -> Float[Array, ""]:
+        """The impulse."""
+        return self.own * normal + (1 - self.own) * self.given
+
+
+COULOMB = Limit(1.0, 0.0)

@@ -1,12 +1,12 @@
-"""Projected Gauss-Seidel with a friction pyramid, row by row in the order of TDS (and Bullet): all normals, all first
-tangents, all second tangents."""
+"""A friction pyramid. A sweep goes row by row in the order of TDS (and Bullet): all normals, all first tangents, all
+second tangents."""
 
 import jax.numpy as jnp
 from jax import lax
 
 from .bounded import sweep_bounded
 from .interface import Friction
-from .problem import Linear, Problem, Solution, regular
+from .problem import COULOMB, Problem, Response, Solution
 
 
 class Pyramid(Friction):
@@ -37,20 +37,17 @@ class Pyramid(Friction):
             low = -high
         return Solution(jnp.stack(impulses, axis=1), bounded, w)
 
-    def linearise(self, rows, A, x, r):
-        R = regular(rows.R, A[0, 0])
-        wanted = x - r / (jnp.diagonal(A) + rows.R)
-        normal = jnp.clip(wanted[0], 0.0, self.largest)
-        free = (wanted[0] > 0) & (wanted[0] < self.largest)
-        follows = jnp.where(free, 1 / R, 0.0)
-        stuck = jnp.abs(wanted[1:]) < rows.mu * normal
-        side = jnp.where(stuck, 0.0, jnp.sign(wanted[1:]))
-        step_n = jnp.where(free, -r[0] / R, normal - x[0])
-        step_t = jnp.where(stuck, -r[1:] / R, side * rows.mu * (x[0] + step_n) - x[1:])
-        gain = jnp.diag(jnp.concatenate([follows[None], jnp.where(stuck, 1 / R, 0.0)]))
-        column = jnp.pad(rows.mu * follows * side, (1, 0))
-        return Linear(
-            gain + jnp.pad(column[:, None], ((0, 0), (0, 2))),
-            jnp.pad(normal * side, (1, 0)),
-            jnp.concatenate([step_n[None], step_t]),
+    def respond(self, rows, u, limit=COULOMB):
+        y = -u / rows.R
+        normal = jnp.clip(y[0], 0.0, self.largest)
+        follows = jnp.where((y[0] > 0) & (y[0] < self.largest), 1 / rows.R, 0.0)
+        load = limit.of(normal)
+        radius = rows.mu * load
+        side = jnp.where(jnp.abs(y[1:]) < radius, 0.0, jnp.sign(y[1:]))
+        gain = jnp.diag(jnp.concatenate([follows[None], jnp.where(side == 0, 1 / rows.R, 0.0)]))
+        with_load = jnp.pad(limit.own * rows.mu * follows * side, (1, 0))
+        return Response(
+            jnp.concatenate([normal[None], jnp.clip(y[1:], -radius, radius)]),
+            gain + jnp.pad(with_load[:, None], ((0, 0), (0, 2))),
+            jnp.pad(load * side, (1, 0)),
         )

@@ -1,9 +1,8 @@
 """From rows to changes of velocity, and two ways to differentiate them.
 
 "implicit": impulses obey equations that hold whatever way they were found. Differentiating these gives one linear
-system, as large as the model has freedoms; nothing of the sweeps is kept, nor is the factorisation differentiated.
-Right where the sweeps have converged. "sweeps": the derivative of what was computed, converged or not; a gradient keeps
-every sweep.
+system, as large as the model has freedoms; nothing of the search is kept, nor is the factorisation differentiated.
+"sweeps": the derivative of what was computed, converged or not; a gradient keeps every sweep.
 """
 
 from collections.abc import Callable
@@ -124,18 +123,19 @@ def _tangents(
 def _tangent(friction: Friction, root: Root, problem: Problem, x: Solution, pushed, d_r, d_rows: Rows) -> Settled:
     """The change of a solution, from the equations that it solves.
 
-    With dr the change of rows at fixed w and x, every row obeys dx = -gain (Y dw + dr) + what moves its bound, and
+    With du the change of rows at fixed w and x, every row obeys dx = -gain (Y dw + du) + what moves its bound, and
     dw = Y^T dx + `pushed`, what the change of the mechanism does to w at fixed impulses.
     """
-    points, bounds = len(problem.A_c), problem.bounded
+    points = len(problem.A_c)
     d_c, d_b = d_rows.contacts, d_rows.bounded
-    newton = Newton.at(friction, problem, x)
-    linear, gain_b = newton.contacts, newton.bounded_gain
-    dr_c = d_r[: 3 * points].reshape(points, 3) + d_c.R[:, None] * x.contacts - d_c.b
-    dr_b = d_r[3 * points :] + d_b.R * x.bounded - d_b.b
+    newton = Newton.at(friction, problem.softened(Impulse(x.contacts, x.bounded)), x.w)
+    # x = -u/R, so that dR does what a velocity x dR does.
+    du_c = d_r[: 3 * points].reshape(points, 3) + d_c.R[:, None] * x.contacts - d_c.b
+    du_b = d_r[3 * points :] + d_b.R * x.bounded - d_b.b
+    bounds = problem.bounded
     at_bound = jnp.where(x.bounded <= bounds.low, d_b.low, jnp.where(x.bounded >= bounds.high, d_b.high, 0.0))
-    own_c = linear.slip * d_c.mu[:, None] - jnp.einsum("nij,nj->ni", linear.gain, dr_c)
-    dx = newton.solve(own_c, at_bound - gain_b * dr_b, pushed)
+    own_c = newton.contacts.slip * d_c.mu[:, None] - jnp.einsum("nij,nj->ni", newton.contacts.gain, du_c)
+    dx = newton.solve(own_c, at_bound - newton.bounded_gain * du_b, pushed)
     return Settled(root.velocities(dx.w), Impulse(dx.contacts, dx.bounded))
 
 

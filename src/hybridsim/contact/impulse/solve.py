@@ -1,13 +1,11 @@
-"""Sweeps and Newton steps until a problem is solved.
+"""Newton's method on F(w) = 0, from anywhere.
 
-Sweeps find out which contacts stick, slip or open, but hardly move loads between contacts that share them, such as the
-four corners of a face: of these one may have to open, and a sweep changes its impulse by no more than the softness of
-the rows beside their response, a part in ten million. A Newton step leads to the end at once if every contact is in its
-final state. So a solution counts as found only where a Newton step was followed by a sweep that changed nothing; what
-sweeps alone seem to have settled may be far from it, and its derivative wrong.
+Newton steps, each shortened until F shrinks, mostly end after two or three. Where they do not lead on, because Coulomb's
+friction is not the gradient of any energy, problems with Tresca's friction do: there friction is limited by loads that are
+given, the problem is a strictly convex minimisation, and Newton steps that the slope of its energy bounds always end at its
+solution. The loads of that solution limit friction the next time (Panagiotopoulos' iteration), and Coulomb's problem is
+tried again from there. The first of these problems is without friction.
 """
-
-from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -17,127 +15,141 @@ from jaxtyping import Bool, Float, Int
 
 from ...spatial import Array
 from .interface import Friction
-from .newton import newton_step
-from .problem import Problem, Solution
+from .newton import Newton, loads_at, residual
+from .problem import Impulse, Limit, Problem, Solution
 
-PATIENCE = 4
-"""Newton steps in a row that may not help, before sweeps go on from the best."""
-FEW = 4
-"""Sweeps that then follow the first time, and twice as many every further time."""
-SOFTNESS = (0.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 0.0)
-"""Least softness of all rows beside what each yields alone. First the problem itself; where its search ends without a
-solution, problems that are easier because they are softer lead back to it, each from the solution of the one before."""
+MOST_STEPS = 400
+"""Newton steps of one problem, with both kinds of friction together. Random towers of boxes need at most 120."""
+TRIES = 8, 40
+"""Parts of a Newton step that are tried, with Coulomb's and with Tresca's friction, before it counts as leading nowhere."""
+TRESCA_TOLERANCE = 1e-8
+"""Of problems with given loads: tight, or the iteration over loads stops short of its end."""
+
+REFINEMENTS = 2
+"""Problems that are solved again for rows without any softness; each makes what they yield smaller ten million times."""
 
 
 class _Search(eqx.Module):
+    w: Float[Array, " nv"]
+    coulomb: Bool[Array, ""]
+    """Which friction the next step has."""
+    anchor: Float[Array, " nv"]
+    """The solution of the last problem with given loads, or the start."""
+    loads: Float[Array, " points"]
+    """Those that are given next."""
     steps: Int[Array, ""]
-    x: Solution
-    """Where the next Newton step starts."""
-    best: Solution
-    change: Float[Array, ""]
-    """Of w, by the sweep that led to the best."""
-    lately: Float[Array, ""]
-    """The smallest such change since sweeps alone came last."""
-    patience: Int[Array, ""]
-    careful: Bool[Array, ""]
-    """Whether a Newton step ends where the first contact opens, which then is left out: the active-set method of Lawson and
-    Hanson. Slower than letting all contacts change at once, but each such step comes closer."""
-    opened: Bool[Array, " points"]
-    """Contacts left out until the next sweep."""
-    many: Int[Array, ""]
-    """Sweeps that follow the next time that Newton steps do not help."""
     solved: Bool[Array, ""]
 
 
-def converged(friction: Friction, problem: Problem, start: Solution, sweeps: int, tolerance: float) -> Solution:
-    """A solution, or the best that was found by `sweeps` steps for each of the values of `SOFTNESS`.
+def converged(friction: Friction, problem: Problem, start: Solution, tolerance: float) -> Solution:
+    """The solution: a Newton step from there changes w by less than `tolerance` beside its size."""
+    nothing = Impulse(jnp.zeros_like(start.contacts), jnp.zeros_like(start.bounded))
+    too_hard = jnp.any(jnp.concatenate(problem.missing_softness()) > 0)
 
-    A problem is solved where a Newton step and a sweep after it change w by less than `tolerance` beside its size.
-    """
-    last = len(SOFTNESS) - 1
+    def once(state):
+        count, x = state
+        given = jax.tree.map(lambda x, zero: jnp.where(count == 0, zero, x), Impulse(x.contacts, x.bounded), nothing)
+        return count + 1, _searched(friction, problem.softened(given), x.w, tolerance)
 
-    def unfinished(state):
-        level, _, solved = state
-        return (level <= last) & ~solved
-
-    def one_level(state):
-        level, x, _ = state
-        softer = problem.softened(jnp.asarray(SOFTNESS, dtype=x.w.dtype)[level])
-        x, solved = _searched(friction, softer, x, sweeps, tolerance)
-        return level + 1, x, solved & ((level == 0) | (level == last))
-
-    return lax.while_loop(unfinished, one_level, (jnp.int32(0), start, jnp.asarray(False)))[1]
+    most = jnp.where(too_hard, 1 + REFINEMENTS, 1)
+    return lax.while_loop(lambda state: state[0] < most, once, (jnp.int32(0), start))[1]
 
 
-def _searched(
-    friction: Friction, problem: Problem, start: Solution, sweeps: int, tolerance: float
-) -> tuple[Solution, Bool[Array, ""]]:
-    rounding = 8 * float(jnp.finfo(start.w.dtype).eps)
+def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], tolerance: float) -> Solution:
+    exact = max(tolerance, 8 * float(jnp.finfo(start.dtype).eps))
 
     def once(s: _Search) -> _Search:
-        z, first, opens = newton_step(friction, problem.without(s.opened), s.x, s.careful)
+        limit = Limit(s.coulomb.astype(s.w.dtype), s.loads)
+        newton = Newton.at(friction, problem, s.w, limit)
+        step = jnp.linalg.solve(newton.matrix, -newton.residual)
+        enough = jnp.where(s.coulomb, exact, max(exact, TRESCA_TOLERANCE))
+        small = jnp.max(jnp.abs(step)) <= enough * jnp.max(jnp.abs(s.w))
+        part = lax.cond(small, lambda: jnp.ones_like(enough), lambda: _part(friction, newton, s.w, step, limit))
+        w = s.w + part * step
+        ends = small | (part == 0)
 
-        def leave_out() -> _Search:
-            contacts = jnp.asarray(z.contacts).at[first].set(0.0)
-            x = Solution(contacts, z.bounded, problem.together(contacts, z.bounded))
-            opened = jnp.asarray(s.opened).at[first].set(True)
-            return replace(s, steps=s.steps + 1, x=x, opened=opened)
+        def go_on() -> _Search:
+            return _Search(w, s.coulomb, s.anchor, s.loads, s.steps + 1, jnp.asarray(False))
 
-        def judge() -> _Search:
-            x, change = swept(z)
-            helped, record = change < 0.5 * s.lately, change < s.change
-            best = jax.tree.map(lambda new, old: jnp.where(record, new, old), x, s.best)
-            judged = replace(
-                s,
-                steps=s.steps + 1,
-                x=x,
-                best=best,
-                change=jnp.minimum(change, s.change),
-                lately=jnp.minimum(change, s.lately),
-                patience=jnp.where(helped, PATIENCE, s.patience - 1),
-                opened=jnp.zeros_like(s.opened),
-                solved=small(change, x),
-            )
+        def change() -> _Search:
+            # From given loads to Coulomb's own, from where they led to; and, if that leads nowhere, back to there.
+            anchor = jnp.where(s.coulomb, s.anchor, w)
+            loads = jnp.where(s.coulomb, s.loads, loads_at(friction, problem, w))
+            return _Search(jnp.where(small, w, anchor), ~s.coulomb, anchor, loads, s.steps + 1, small & s.coulomb)
 
-            def sweep_on() -> _Search:
-                return replace(
-                    judged,
-                    steps=judged.steps + s.many,
-                    x=lax.fori_loop(0, s.many, lambda _, x: swept(x)[0], best),
-                    lately=unknown,
-                    patience=jnp.int32(PATIENCE),
-                    careful=~s.careful,
-                    many=2 * s.many,
-                )
+        return lax.cond(ends, change, go_on)
 
-            return lax.cond(judged.solved | (judged.patience > 0), lambda: judged, sweep_on)
+    nothing = jnp.zeros(len(problem.Y_c), dtype=start.dtype)
+    first = _Search(start, jnp.asarray(True), start, nothing, jnp.int32(0), jnp.asarray(False))
+    last = lax.while_loop(lambda s: (s.steps < MOST_STEPS) & ~s.solved, once, first)
+    return _read_off(friction, problem, last)
 
-        return lax.cond(opens, leave_out, judge) if len(s.opened) else judge()
 
-    def swept(x: Solution) -> tuple[Solution, Float[Array, ""]]:
-        new = friction.sweep(problem, x)
-        return new, jnp.max(jnp.abs(new.w - x.w))
+def _read_off(friction: Friction, problem: Problem, end: _Search) -> Solution:
+    """The impulses at the end of a search; where it has none, of the last problem with given loads.
 
-    def small(change: Float[Array, ""], x: Solution) -> Bool[Array, ""]:
-        return change <= max(tolerance, rounding) * jnp.max(jnp.abs(x.w))
+    x(w) divides the rounding error of u by a small R, and friction would inherit it from the load. A last Newton step for x
+    has no such error: what it adds to the loads is what makes w = Y^T x hold.
+    """
+    newton = Newton.at(friction, problem, jnp.where(end.solved, end.w, end.anchor))
+    x_c, x_b = newton.contacts.x, newton.bounded
+    step = newton.solve(jnp.zeros_like(x_c), jnp.zeros_like(x_b), -newton.residual)
+    contacts = jnp.where(end.solved, x_c + step.contacts, x_c)
+    bounded = jnp.where(end.solved, x_b + step.bounded, x_b)
+    return Solution(contacts, bounded, problem.together(contacts, bounded))
 
-    # Often the start is the solution: positions of what rests move as velocities say.
-    x, change = swept(start)
-    unknown = jnp.full_like(change, jnp.inf)
-    first = _Search(
-        steps=jnp.int32(1),
-        x=x,
-        best=x,
-        change=unknown,
-        lately=unknown,
-        patience=jnp.int32(PATIENCE),
-        careful=jnp.asarray(False),
-        opened=jnp.zeros(len(x.contacts), dtype=bool),
-        many=jnp.int32(FEW),
-        solved=small(change, x),
-    )
-    last = lax.while_loop(lambda s: (s.steps < sweeps) & ~s.solved, once, first)
-    return last.best, last.solved
+
+class _Line(eqx.Module):
+    """A search along a Newton step: parts of it, and the slope of the energy there relative to that at its start."""
+
+    part: Float[Array, ""]
+    below: Float[Array, ""]
+    """The longest part that is known to end before the energy's minimum."""
+    slope_below: Float[Array, ""]
+    above: Float[Array, ""]
+    slope_above: Float[Array, ""]
+    good: Bool[Array, ""]
+    tries: Int[Array, ""]
+
+
+def _part(
+    friction: Friction, newton: Newton, w: Float[Array, " nv"], step: Float[Array, " nv"], limit: Limit
+) -> Float[Array, ""]:
+    """The part of a Newton step that leads on; 0 if none does.
+
+    With Coulomb's friction F has to shrink: the largest of 1, 1/2, 1/4, ... for which it does. With Tresca's, F is the
+    gradient of a convex energy: a part close to its minimum along the step. That is often just beyond the point where a
+    contact closes, which halves would never meet, so it is found by false position (the Illinois method).
+    """
+    size, downhill = jnp.linalg.norm(newton.residual), jnp.abs(jnp.sum(newton.residual * step))
+    coulomb = limit.own > 0
+
+    def tried(s: _Line) -> _Line:
+        there = residual(friction, newton.problem, w + s.part * step, limit)
+        slope = jnp.sum(there * step) / downhill
+        shrinks = jnp.linalg.norm(there) < (1 - 1e-4 * s.part) * size
+        good = jnp.where(coulomb, shrinks, (jnp.abs(slope) <= 0.5) | ((s.tries == 0) & (slope < 0)))
+        over = slope > 0
+        # An end that stays twice in a row counts half, so that the other one moves.
+        return _Line(
+            s.part,
+            below=jnp.where(over, s.below, s.part),
+            slope_below=jnp.where(over, 0.5 * s.slope_below, slope),
+            above=jnp.where(over, s.part, s.above),
+            slope_above=jnp.where(over, slope, 0.5 * s.slope_above),
+            good=good,
+            tries=s.tries + 1,
+        )
+
+    def another(s: _Line) -> _Line:
+        cut = (s.below * s.slope_above - s.above * s.slope_below) / (s.slope_above - s.slope_below)
+        return tried(eqx.tree_at(lambda s: s.part, s, jnp.where(coulomb, s.part / 2, cut)))
+
+    one, zero = jnp.ones_like(size), jnp.zeros_like(size)
+    first = tried(_Line(one, zero, -2 * one, one, one, jnp.asarray(False), jnp.int32(0)))
+    most = jnp.where(coulomb, *TRIES)
+    last = lax.while_loop(lambda s: ~s.good & (s.tries < most), another, first)
+    return jnp.where(coulomb & ~last.good, 0.0, last.part)
 
 
 def counted(friction: Friction, problem: Problem, start: Solution, sweeps: int) -> Solution:

@@ -83,11 +83,15 @@ def _impact(closing: Closing, dt: Scalar) -> Float[Array, " rows"]:
 
 
 def _bounce(closing: Closing, tau: Float[Array, " rows"]) -> Float[Array, " rows"]:
-    """Speed after a bounce: forces act before the impact and, on the rebound, after it."""
+    """Speed after a bounce: forces act before the impact and, on the rebound, after it.
+
+    All of it fades at rest, also what forces do: bodies that rest on each other fall alike, so that the sign of the
+    difference is rounding error.
+    """
     tau = jnp.maximum(tau, 0.0)
     by_forces = closing.free - closing.before
     speed = jnp.maximum(-closing.before - tau * by_forces, 0.0)
-    return jnp.maximum(closing.restitution * speed * _fast(speed) + (1 - tau) * by_forces, 0.0)
+    return _fast(speed) * jnp.maximum(closing.restitution * speed + (1 - tau) * by_forces, 0.0)
 
 
 def _fast(speed: Float[Array, " rows"]) -> Float[Array, " rows"]:

@@ -2,15 +2,17 @@
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
 from ...dynamics import expand_v
 from ...model import Model
 from ...model.checks import check_kind
 from ...model.names import Marks
-from ...spatial import add_at, cross, pick
+from ...spatial import Array, add_at, cross, pick
 from ..interface import Contact, Moment
 from ..points import marked_points, point_table
 from ..rows import limit_gaps, point_velocities
+from ..sharing import point_shares, shared
 from .brown_mcphee import BrownMcPhee
 from .friction import friction_force
 from .hunt_crossley import HuntCrossley
@@ -42,10 +44,11 @@ class Springs(Contact):
         return free, free, memory
 
     def forces(self, now: Moment, named: Marks):
-        on_nodes = self._on_nodes(now, named) if now.model.contacts.pairs else None
-        return on_nodes, self._on_freedoms(now) if now.model.limits.freedoms else None
+        on_nodes = self.on_nodes(now, named) if now.model.contacts.pairs else None
+        return on_nodes, self.on_freedoms(now) if now.model.limits.freedoms else None
 
-    def _on_nodes(self, now: Moment, named: Marks):
+    def on_nodes(self, now: Moment, named: Marks) -> Float[Array, "nodes 6"]:
+        """Forces of contact points."""
         table, points = point_table(now), marked_points(now, named)
         velocity = point_velocities(now, points, now.vel.v)
         rate = jnp.sum(points.normal * velocity, axis=-1)
@@ -53,7 +56,8 @@ class Springs(Contact):
         rate = named("contact.normal_velocity", rate)
         depth = named("contact.depth", -points.distance)
         numbers = PairNumbers.of(now.model.contacts, table.pairs).marked(named)
-        load = named("contact.normal_force", self.normal(depth, -rate, numbers))
+        load = shared(self.normal(depth, -rate, numbers), point_shares(now.model, table))
+        load = named("contact.normal_force", load)
         rubbing = named("contact.friction_force", friction_force(self.friction, load, sliding, numbers))
         force = load[:, None] * points.normal + rubbing
         total = jnp.zeros((len(now.conf.reference), 6), dtype=force.dtype)
@@ -66,8 +70,8 @@ class Springs(Contact):
                 total = total + add_at(len(now.conf.reference), nodes[moving], spatial)
         return total
 
-    def _on_freedoms(self, now: Moment):
-        """A joint limit is a Hunt-Crossley spring of exponent 1."""
+    def on_freedoms(self, now: Moment) -> Float[Array, " all_v"]:
+        """Forces of joint limits. A joint limit is a Hunt-Crossley spring of exponent 1."""
         limits, freedoms = now.model.limits, np.array(now.model.limits.freedoms, dtype=int)
         gap, away = limit_gaps(now.model, now.q)
         rate = away * pick(expand_v(now.mechanism, now.qd), freedoms)

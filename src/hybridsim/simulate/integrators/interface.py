@@ -15,8 +15,9 @@ from ...spatial import Array, Scalar
 class Motion:
     """How a model moves: what integrators are made of."""
 
-    acceleration: Callable[[Float[Array, " nq"], Float[Array, " nv"]], Float[Array, " nv"]]
-    """qdd of q and qd."""
+    acceleration: Callable[..., Float[Array, " nv"]]
+    """acceleration(q, qd, part=0): qdd of q and qd when a part of the step, 0 to 1, is over. The part matters to
+    prescribed joints only, which are where their data say."""
     first_order: Callable[..., State]
     """first_order(state, dt, implicit=0): the state after a semi-implicit Euler step, contact impulses included, in
     which the damping of the joints acts on the velocity a time `implicit` later."""

@@ -21,16 +21,16 @@ class RungeKutta4(Integrator):
                 "give contact=hs.Springs(), contact=None to leave them out, or integrator=hs.SemiImplicitEuler()"
             )
 
-        def slope(q, qd):
-            return configuration_rate(model, q, qd), motion.acceleration(q, qd)
+        def slope(part, q, qd):
+            return configuration_rate(model, q, qd), motion.acceleration(q, qd, part)
 
         def moved(slope, h):
             return jax.tree.map(lambda x, dx: x + h * dx, tuple(state), slope)
 
-        k1 = slope(state.q, state.qd)
-        k2 = slope(*moved(k1, dt / 2))
-        k3 = slope(*moved(k2, dt / 2))
-        k4 = slope(*moved(k3, dt))
+        k1 = slope(0.0, state.q, state.qd)
+        k2 = slope(0.5, *moved(k1, dt / 2))
+        k3 = slope(0.5, *moved(k2, dt / 2))
+        k4 = slope(1.0, *moved(k3, dt))
         mean = jax.tree.map(lambda a, b, c, d: (a + 2 * b + 2 * c + d) / 6, k1, k2, k3, k4)
         q, qd = moved(mean, dt)
         return State(project(model, q), qd, state.memory)

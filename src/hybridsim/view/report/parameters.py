@@ -20,6 +20,8 @@ _HINTS = {
     "control/*": "log commands of several sizes and both signs",
     "sensor/*": "log the joint at a known pose, or take this number as known",
     "contact/*": "log more and different contacts: slides as well as hits",
+    "shape/*": "log contacts of every side of the shape, and at several places of the ground, or measure it",
+    "limit/*": "log motions in which the joint reaches its limit, slowly and fast",
 }
 """What to do, by patterns of names; the first that fits."""
 
@@ -75,6 +77,8 @@ def _name(e: Estimate) -> Html:
 def _change(e: Estimate) -> str:
     if not (math.isfinite(e.start) and math.isfinite(e.value)):
         return NONE
+    if e.start == 0 and e.unit in ("m", "rad"):  # of a length or an angle, zero is a value like any other
+        return f"{'+' if e.value > 0 else ''}{number(e.value, 2)} {e.unit}"
     if e.start == 0:
         return "new" if e.value else "none"
     change = (e.value - e.start) / abs(e.start)

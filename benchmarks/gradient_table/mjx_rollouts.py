@@ -73,7 +73,7 @@ def _row(mjx, body: Thrown, iterations: int) -> Row:
         if "Reverse-mode differentiation does not work" not in str(error):
             raise
         note = "no reverse mode: a while loop"
-    table = differences(lambda x: np.array(value(x)), np.zeros(size))
+    table = differences(lambda xs: np.stack([np.array(value(x)) for x in xs]), np.zeros(size))
     blocks: list[Block] = compare(groups, 7, forward, reverse, table)
     return Row(body.name, engine, STEPS, blocks, note)
 
