@@ -39,7 +39,7 @@ def test_init_replaces_a_file_only_by_force(swing, arm_file, capsys, monkeypatch
     assert "arm.urdf" in kept.read_text()
 
 
-def _PROPOSAL(model, logs, base, folder) -> str:
+def _PROPOSAL(model, logs, base, folder, joints) -> str:
     return f"""
 [model]
 file = "arm.urdf"

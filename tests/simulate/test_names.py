@@ -74,7 +74,8 @@ def test_a_marked_rollout_is_the_same_program_as_an_unmarked_one():
 
 
 def test_there_are_many_names_and_every_name_of_the_table_occurs():
-    found = {mark.name for marks in ALL.values() for mark in marks}
+    told = hs.names(hs.prescribed(DRIVEN, "hinge"))
+    found = {mark.name for marks in (*ALL.values(), told) for mark in marks}
     assert found == set(VARIABLES)
     assert len(found) >= 30
 

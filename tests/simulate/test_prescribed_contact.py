@@ -81,7 +81,7 @@ def test_an_elevator_on_springs_changes_the_load_by_m_a():
 @pytest.mark.parametrize("contact", [hs.Impulses(), hs.Impulses.tds(200), hs.Springs(friction=hs.Coulomb())])
 def test_a_conveyor_drags_a_box_until_it_moves_along(contact):
     model, dt, speed, mu = floor_and_box((1.0, 0.0, 0.0), friction=0.3), 2e-4, 0.4, 0.3
-    steps = 1500
+    steps = 3000
     t = dt * np.arange(steps + 1)
     start = on_slab(model, sunk(model, 0.8 * GRAVITY) if isinstance(contact, hs.Springs) else 0.0)
     path = along(model, speed * t, np.full(len(t), speed), dt, start, contact, "joint.prescribed_force")
@@ -91,7 +91,7 @@ def test_a_conveyor_drags_a_box_until_it_moves_along(contact):
     drag = np.asarray(path.values["joint.prescribed_force"])[:, 0]
     until = speed / (mu * GRAVITY)
     assert np.allclose(drag[(t[:-1] > 0.05) & (t[:-1] < until - 0.02)], mu * 0.8 * GRAVITY, rtol=0.15)
-    assert abs(drag[t[:-1] > until + 0.05].mean()) < 0.05  # on springs the box still rocks
+    assert np.abs(drag[-500:]).max() < 0.01 * mu * 0.8 * GRAVITY  # on springs the box rocks until then
 
 
 TOWARDS_X = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)
@@ -144,7 +144,9 @@ def test_an_impact_with_restitution_is_that_with_a_wall_that_moves():
     q, qd = model.rest()
     q[0], qd[3] = 0.2, -w
     path = hs.rollout(model, motion.start(model, (q, qd)), hs.Control(prescribed=motion.steps), dt=dt)
-    assert np.isclose(path.qd[-1, 3], u + 0.6 * (u + w), rtol=1e-6)
+    # Contact yields: of the change of speed that is asked for, softness takes a part.
+    change = w + u + 0.6 * (u + w)
+    assert np.isclose(path.qd[-1, 3], change / (1 + model.contacts.softness[0]) - w, rtol=2e-7)
     assert np.array_equal(path.qd[:, model.v_of("bat")], motion.qd)
 
 

@@ -18,17 +18,17 @@ def simulate(
     limits: Flag = False,
     json: Flag = False,
 ) -> None:
-    """Let a model move: from rest, or driven along a log. A run's model touches as its fit.toml says.
+    """Let a model move: from rest, or driven along a log.
 
     Args:
-        model: URDF, MJCF, hybrid model or run folder (its best model).
+        model: URDF, MJCF, hybrid model, or run folder.
         seconds: How long; 2 s, or all of the log.
         dt: Step of the simulator [s]; 1 ms, or the log's own step.
         q: Where it starts at rest: one number for each coordinate.
-        log: Start where this log starts, get its controls, and tell the error.
+        log: Start and drive it as in this log; tell the error.
         out: CSV to write, which `hybridsim fit` can read.
         free: Let the root link of a URDF float.
-        prescribed: Joints that move as the log says, or stay where they start without one.
+        prescribed: Joints that follow the log, or rest without one.
         limits: Let joint limits act even where no shapes can touch.
         json: Print JSON.
     """

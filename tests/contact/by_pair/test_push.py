@@ -26,9 +26,8 @@ def scene(spacing: float, side: float):
     rail = hs.Joint("rail", "prismatic", "world", "tip", axis=(1, 0, 0), position=(0, side, THICKNESS / 2))
     tip = hs.build([hs.solid("tip", 1e4, "cylinder", (RADIUS, 0.05))], [rail])
     pairs = [("tip", "plate_outline"), ("grid", "ground")]
-    points = len(grid.points)
-    # The same stiffness for an area, whatever the spacing: all points together carry the plate 0.1 mm deep.
-    stiffness = MASS * G / points / 1e-4**1.5
+    # The stiffness of the whole patch, whatever the spacing: it carries the plate 0.1 mm deep.
+    stiffness = MASS * G / 1e-4**1.5
     numbers = {"friction": [0.2, MU], "transition_speed": 0.005, "stiffness": stiffness, "dissipation": stiffness}
     with warnings.catch_warnings():
         # Before pairs are chosen: contact of the tip with the grid need not be known.
