@@ -159,6 +159,7 @@ if TYPE_CHECKING:
     )
     from .simulate import (
         Control as Control,
+        ContactError as ContactError,
         DivergedError as DivergedError,
         ImplicitDamping as ImplicitDamping,
         Rollout as Rollout,
@@ -213,7 +214,7 @@ _EXPORTS = {
         contact_grid free_body ground prefixed prescribed solid with_contacts world
     """,
     ".simulate": """
-        Control DivergedError ImplicitDamping Rollout RungeKutta4 SemiImplicitEuler StepWarning acceleration
+        ContactError Control DivergedError ImplicitDamping Rollout RungeKutta4 SemiImplicitEuler StepWarning acceleration
         initial_state names passive_forces prescribed_motion rollout step
     """,
     ".spatial": "Transform from_log_cholesky to_log_cholesky",

@@ -41,6 +41,9 @@ class ContactByPair(Contact):
     def smooth_joint_friction(self) -> bool:
         return self._owner is None or self._owner.smooth_joint_friction
 
+    def touches(self, model: Model) -> tuple[bool, ...]:
+        return tuple(found is not None for found in self._models(model))
+
     def springs_of(self, model: Model) -> tuple[tuple[Springs | None, ...], Springs | None]:
         """Springs of each pair, and of the joint limits; None where there are none."""
 

@@ -56,6 +56,10 @@ class Contact(eqx.Module):
     def smooth_joint_friction(self) -> bool:
         """Whether Coulomb friction of joints is left to the smooth law."""
 
+    def touches(self, model: Model) -> tuple[bool, ...]:
+        """Of each pair whether it is kept apart; by default all are."""
+        return (True,) * len(model.contacts.pairs)
+
     def detect(self, now: Moment, named: Marks) -> Moment:
         """The moment with what `forces` and `velocities` share; by default nothing."""
         return now

@@ -1,15 +1,18 @@
 """From forces to motion: forces, one step, many steps."""
 
+from .check_contact import ContactError, check_overlaps
+from .check_result import DivergedError, check_rollout, needed_to_check
 from .control import Control
 from .forces import passive_forces
 from .integrators import ImplicitDamping, Integrator, RungeKutta4, SemiImplicitEuler
 from .prescribed_motion import prescribed_motion
-from .rollout import DivergedError, Policy, Rollout, rollout
+from .rollout import Policy, Rollout, rollout
 from .spring_step import StepWarning, explosion, longest_spring_step
 from .step import acceleration, initial_state, step
 from .survey import Mark, names
 
 __all__ = [
+    "ContactError",
     "Control",
     "DivergedError",
     "ImplicitDamping",
@@ -21,10 +24,13 @@ __all__ = [
     "SemiImplicitEuler",
     "StepWarning",
     "acceleration",
+    "check_overlaps",
+    "check_rollout",
     "explosion",
     "initial_state",
     "longest_spring_step",
     "names",
+    "needed_to_check",
     "passive_forces",
     "prescribed_motion",
     "rollout",

@@ -1,13 +1,13 @@
 """Many steps: a scan whose gradient keeps the states and computes the rest again."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import cast
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from jaxtyping import Float
 
 from ..contact import Contact, Impulses
@@ -15,7 +15,9 @@ from ..dynamics import assemble
 from ..model import Memory, Model, State
 from ..model.names import Marks, Named, Recording, unmarked
 from ..spatial import KEPT, Array, Scalar
+from .check_contact import check_overlaps
 from .check_motion import check_given
+from .check_result import check_rollout, needed_to_check
 from .checks import check_contact
 from .control import as_control
 from .integrators import Integrator, SemiImplicitEuler
@@ -51,10 +53,6 @@ class Rollout(eqx.Module):
         return State(self.q[-1], self.qd[-1], self.memory)
 
 
-class DivergedError(FloatingPointError):
-    """A rollout that left finite numbers."""
-
-
 def rollout(
     model: Model,
     state: StateLike,
@@ -74,21 +72,27 @@ def rollout(
     `controls` is None, an array or `Control` with one row a step, or a function of time and state. Without
     `contact`, shapes and joint limits do not act. Without `checkpoint` a gradient keeps all intermediate values of
     every step: faster, but memory grows with them. `check` raises `DivergedError`, naming step and joint, where a
-    number is not finite. `record` names variables (`hs.names`) to be found in the result's `values`. Warns with
-    `StepWarning` where dt is too long for `Springs`, unless it is being traced. Prescribed joints follow
-    `controls.prescribed`, whose row k is where step k ends; the start holds what is before.
+    number is not finite, and `ContactError`, naming two shapes, where impulses cannot keep them apart. `record` names
+    variables (`hs.names`) to be found in the result's `values`. Prescribed joints follow `controls.prescribed`, whose row
+    k is where step k ends; the start holds what is before.
+
+    Unless it is being traced, a start at which shapes overlap deeply is a `ContactError`, and a dt that is too long for
+    `Springs` a `StepWarning`.
     """
     steps = _count(steps, controls)
     dt = model.timestep if dt is None else dt
     check_contact(contact, dt)
     state = initial_state(model, state)
     check_given(model, state, controls, dt)
+    check_overlaps(model, state, contact)
     warn_of_long_steps(model, state, dt, integrator, contact)
-    options = integrator, contact, checkpoint, (record,) if isinstance(record, str) else tuple(record), named
+    wanted = (record,) if isinstance(record, str) else tuple(record)
+    needed = needed_to_check(model, contact) if check else ()
+    options = integrator, contact, checkpoint, tuple(dict.fromkeys((*wanted, *needed))), named
     result = _rollout(model, state, controls, dt, start_time, steps, *options)
     if check:
-        _raise_if_diverged(model, result)
-    return result
+        check_rollout(model, result, dt)
+    return replace(result, values={name: result.values[name] for name in wanted}) if needed else result
 
 
 @eqx.filter_jit
@@ -135,37 +139,3 @@ def _count(steps: int | None, controls) -> int:
     if lengths - {wanted}:
         raise ValueError(f"controls need one row for each of the {wanted} steps, but have {sorted(lengths)} rows")
     return wanted
-
-
-def _raise_if_diverged(model: Model, result: Rollout) -> None:
-    if isinstance(result.q, Tracer):
-        raise ValueError(
-            "check=True needs numbers, but this rollout is being traced by jit, grad or vmap; check its result"
-        )
-    bad_q, bad_qd = (~np.isfinite(np.asarray(x)) for x in (result.q, result.qd))
-    bad = bad_q.any(1) | bad_qd.any(1)
-    if not bad.any():
-        return
-    when = int(np.argmax(bad))
-    joints = []
-    for j, name in enumerate(model.joint_names):
-        if model.topology.kinds[j].nv and model.topology.mimics[j] < 0:
-            if bad_q[when, model.q_of(name)].any() or bad_qd[when, model.v_of(name)].any():
-                joints.append(name)
-    where = f"not finite after step {when} (t = {float(result.t[when]):g} s) at joint {', '.join(joints)}"
-    if when == 0:
-        raise DivergedError(f"{where}: the start itself is not; give finite q and qd")
-    raise DivergedError(
-        f"{where}.{_fastest(model, np.asarray(result.qd)[when - 1])} Try a smaller dt, hs.ImplicitDamping() for stiff "
-        "damping, softer contact or hs.Impulses() for stiff contact, or look for an inertia that is far too small"
-    )
-
-
-def _fastest(model: Model, qd: np.ndarray) -> str:
-    """The joint that was fastest one step earlier is most often the one to look at."""
-    speed, name = max(
-        (float(np.abs(qd[model.v_of(name)]).max()), name)
-        for j, name in enumerate(model.joint_names)
-        if model.topology.kinds[j].nv and model.topology.mimics[j] < 0
-    )
-    return f" One step earlier joint {name} was the fastest, at {speed:.3g}."

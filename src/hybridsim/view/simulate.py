@@ -20,8 +20,16 @@ from ..data.log import DataWarning, Trajectory
 from ..data.log.channels import Channel, channels
 from ..identify.prescribed import given_motion, with_all_velocities
 from ..identify.setting import contact_of
-from ..model import Model, ModelError, PrescribedMotion
-from ..simulate import Control, RungeKutta4, SemiImplicitEuler, rollout
+from ..model import Model, ModelError, PrescribedMotion, State
+from ..simulate import (
+    Control,
+    RungeKutta4,
+    SemiImplicitEuler,
+    check_overlaps,
+    check_rollout,
+    needed_to_check,
+    rollout,
+)
 from .tables import terminal
 
 MOST_STEPS = 10_000_000
@@ -152,18 +160,18 @@ def _run(
 ) -> tuple[Float[np.ndarray, "n nq"], Float[np.ndarray, "n nv"]]:
     """Positions and velocities over time. Without impulses a step of higher order costs little and errs less."""
     integrator = RungeKutta4() if contact is None else SemiImplicitEuler()
-    found = _states(model, (q, qd), controls, dt, steps, integrator, contact)
-    if not all(np.isfinite(x).all() for x in found):
-        rollout(model, (q, qd), controls, dt, steps, integrator, contact, check=True)  # says where and why
-    return found
+    check_overlaps(model, State(q, qd), contact)
+    found = _motion(model, (q, qd), controls, dt, steps, integrator, contact)
+    check_rollout(model, found, dt)
+    return found.q, found.qd
 
 
 def _rollout(model, state, controls, dt, steps, integrator, contact):
-    motion = rollout(model, state, controls, dt, steps, integrator, contact)
-    return motion.q, motion.qd
+    needed = needed_to_check(model, contact)
+    return rollout(model, state, controls, dt, steps, integrator, contact, record=needed)
 
 
-_states = native.jit(_rollout, fallback="xla")
+_motion = native.jit(_rollout, fallback="xla")
 
 
 def _keys(model: Model, quantity: str = "position") -> list[str]:
