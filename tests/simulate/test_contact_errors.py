@@ -31,7 +31,7 @@ def test_two_bodies_in_one_place_are_refused_unless_they_may_pass_through_each_o
     pair = hs.world(BOX, hs.prefixed(BOX, "second/"))
     with pytest.raises(hs.ContactError, match=r"'box/box' and 'second/box/box' overlap by 0\.1 m") as caught:
         hs.rollout(pair, pair.rest(), dt=1e-3, steps=1)
-    advice = re.search(r"contact=(hs\.ContactByPair\(.*\))", str(caught.value))
+    advice = re.search(r"contact=(hs\.ContactByPair\(.*\)),", str(caught.value))
     path = hs.rollout(pair, pair.rest(), dt=1e-3, steps=1, contact=eval(advice[1], {"hs": hs}))
     assert np.isfinite(path.q).all()
 
@@ -87,3 +87,12 @@ def test_stacks_of_unequal_masses_pass_the_check(ratio):
     q[model.q_of("on/root")] = [0, 0, 3 * EDGE, 1, 0, 0, 0]
     path = hs.rollout(model, (q, qd), dt=1e-3, steps=200, check=True)
     assert np.abs(path.q - q).max() < 1e-4
+
+
+def test_a_log_that_starts_deep_in_the_ground_names_its_run_and_time():
+    t = 0.01 * np.arange(40)
+    q = np.tile(at_height(ON_GROUND, 1.0)[0], (40, 1))
+    q[20:, 2] = -0.02
+    log = hs.Trajectory(t, q, np.zeros((40, 6)), source="fall.csv", quaternions=(3,))
+    with pytest.raises(hs.ContactError, match=r"overlap by 0\.07 m in run 'fall\.csv' at t = 0\.2 s.*fit\.toml"):
+        hs.fit(ON_GROUND, log, ["contact/*/friction"], window=0.1)

@@ -11,7 +11,7 @@ from ..contact import Contact
 from ..data.log import Trajectory
 from ..model import Model
 from ..model.checks import check_choice
-from ..simulate import Integrator, SemiImplicitEuler
+from ..simulate import Integrator, SemiImplicitEuler, check_overlaps
 from .free import Free
 from .losses import Loss, Squares
 from .measured import Compare, measured
@@ -54,6 +54,8 @@ def prepare(
     parameters = Parameters(at_rate(model, data.dt, substeps), choices, controls, None, data.runs)
     law = contact_of(model, contact)
     _check_limits_act(parameters, law)
+    starts = [f"in run {run!r} at t = {t:.6g} s" for run, t in zip(data.runs, data.time, strict=True)]
+    check_overlaps(model, data.q[:, 0], law, starts)
     return Problem(parameters, data, integrator, law, substeps, start == "fitted", loss, jump)
 
 

@@ -1,5 +1,6 @@
 """What contact cannot make good: shapes that overlap deeply at the start, and scenes in which nothing keeps shapes apart."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import jax
@@ -10,7 +11,7 @@ from jaxtyping import Float
 from ..contact import Contact, Moment
 from ..contact.points import contact_points, pairs_of_points
 from ..dynamics import assemble, configuration, expand_q, expand_v, velocities
-from ..model import Model, State
+from ..model import Model
 from ..spatial import Array
 
 if TYPE_CHECKING:
@@ -32,27 +33,32 @@ class ContactError(ValueError):
     """Shapes that cannot be kept apart."""
 
 
-def check_overlaps(model: Model, state: State, contact: Contact | None) -> None:
-    """Refuse a start at which shapes overlap deeply. Says nothing of numbers that are being traced."""
+def check_overlaps(
+    model: Model, q: Float[Array, "*starts nq"], contact: Contact | None, when: Sequence[str] = ("at the start",)
+) -> None:
+    """Refuse starts at which shapes overlap deeply; `when` says of each what it is. Traced numbers are not looked at."""
     if contact is None or not model.contacts.pairs:
         return
-    if any(isinstance(x, Tracer) for x in jax.tree.leaves((model, state))):
+    if any(isinstance(x, Tracer) for x in jax.tree.leaves((model, q))):
         return
     from .. import native  # takes time to import
 
-    depth = -np.asarray(native.jit(_distances, fallback="xla")(model, np.asarray(state.q)))
+    distances = native.jit(_distances, fallback="xla")
     owner, touching = pairs_of_points(model), np.array(contact.touches(model), dtype=bool)
     thickness = np.array([_half_thickness(model, i) for i in range(len(model.geometry.shapes))])
     allowed = np.array([_DEEP * min(thickness[a], thickness[b]) for a, b in model.contacts.pairs])[owner]
-    excess = np.where(touching[owner], depth - allowed, -np.inf)
-    worst = int(np.argmax(excess))
-    if excess[worst] > 0:
-        a, b = _names(model, int(owner[worst]))
-        raise ContactError(
-            f"{a!r} and {b!r} overlap by {depth[worst]:.3g} m at the start, more than half of the thinner one, so that which "
-            "way they should part is unknown; start them apart (a free body's height is the third number of its q), or "
-            f'let them pass through each other: contact=hs.ContactByPair({{("{a}", "{b}"): None}})'
-        )
+    allowed[~touching[owner]] = np.inf
+    for start, name in zip(np.atleast_2d(np.asarray(q)), when, strict=True):
+        depth = -np.asarray(distances(model, start))
+        worst = int(np.argmax(depth - allowed))
+        if depth[worst] > allowed[worst]:
+            a, b = _names(model, int(owner[worst]))
+            raise ContactError(
+                f"{a!r} and {b!r} overlap by {depth[worst]:.3g} m {name}, more than half of the thinner one, so that which way "
+                "they should part is unknown; start them apart (a free body's height is the third number of its q), or let "
+                f'them pass through each other: contact=hs.ContactByPair({{("{a}", "{b}"): None}}), in fit.toml '
+                f'[contact] pairs = [{{ between = ["{a}", "{b}"], model = "none" }}]'
+            )
 
 
 def check_kept_apart(model: Model, result: "Rollout", dt: float) -> None:

@@ -84,7 +84,7 @@ def rollout(
     check_contact(contact, dt)
     state = initial_state(model, state)
     check_given(model, state, controls, dt)
-    check_overlaps(model, state, contact)
+    check_overlaps(model, state.q, contact)
     warn_of_long_steps(model, state, dt, integrator, contact)
     wanted = (record,) if isinstance(record, str) else tuple(record)
     needed = needed_to_check(model, contact) if check else ()

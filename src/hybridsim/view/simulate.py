@@ -20,7 +20,7 @@ from ..data.log import DataWarning, Trajectory
 from ..data.log.channels import Channel, channels
 from ..identify.prescribed import given_motion, with_all_velocities
 from ..identify.setting import contact_of
-from ..model import Model, ModelError, PrescribedMotion, State
+from ..model import Model, ModelError, PrescribedMotion
 from ..simulate import (
     Control,
     RungeKutta4,
@@ -160,7 +160,7 @@ def _run(
 ) -> tuple[Float[np.ndarray, "n nq"], Float[np.ndarray, "n nv"]]:
     """Positions and velocities over time. Without impulses a step of higher order costs little and errs less."""
     integrator = RungeKutta4() if contact is None else SemiImplicitEuler()
-    check_overlaps(model, State(q, qd), contact)
+    check_overlaps(model, q, contact)
     found = _motion(model, (q, qd), controls, dt, steps, integrator, contact)
     check_rollout(model, found, dt)
     return found.q, found.qd
