@@ -7,8 +7,8 @@ from ..folder import DataError
 from .channels import Channel, channels
 from .delay import Delay, estimate_delay
 from .findings import held, longest_stuck, noise, quantum, saturation, velocity_ratio
+from .polynomial import local_polynomial
 from .report import ChannelQuality, Level, Quality
-from .smooth import local_polynomial
 from .suspicion import limits
 from .trajectory import Trajectory
 
