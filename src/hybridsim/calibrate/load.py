@@ -11,10 +11,10 @@ from ..data import DataError
 from ..data.log import Trajectory, parts, read_log
 from ..identify.cautions import LOST_BY_RUNGE_KUTTA, decay_rates
 from ..identify.setting import contact_of
-from ..load import load
 from ..model import Model, prescribed
 from ..simulate import ImplicitDamping, Integrator, RungeKutta4, SemiImplicitEuler
 from .config import Config
+from .world import world_of
 
 _LONGEST_STEP = {"rk4": 5e-3, "euler": 1e-3, "implicit": 1e-3}
 """Of the simulator, unless fit.toml says how many there are in a sample [s]."""
@@ -44,7 +44,7 @@ class Bench:
 
 def bench_of(config: Config) -> Bench:
     """Read everything that a config names."""
-    original = prescribed(load(config.model_file, base=config.base), config.prescribed)
+    original = prescribed(world_of(config.model_file, config.base, config.floor), config.prescribed)
     logs = read_logs(config, (*config.training, *config.held_out), original)
     training, held_out = logs[: len(config.training)], logs[len(config.training) :]
     if config.held_out_part and not held_out:

@@ -63,7 +63,7 @@ def assemble(
                 x[:, i] = converted(table.data[rows, k], good[:, i], found)
                 if mask_spikes:
                     _mask_spikes(table, rows, k, channel, x[:, i], good[:, i])
-                suspicious(table, channel, model, x[:, i], good[:, i], found, notes)
+                suspicious(table, channel, model, t, x[:, i], good[:, i], found, notes)
                 if channel.winds and unwrap is not False:
                     x[:, i] = _unwind(table, channel, t, x[:, i], good[:, i], unwrap, limit)
             elif column is not None:

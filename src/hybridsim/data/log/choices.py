@@ -8,7 +8,7 @@ from .channels import poses as channels_poses
 from .euler_angles import with_quaternions
 from .guess import candidates
 from .notes import Notes
-from .poses import pose_choices
+from .pose_choices import pose_choices
 from .read_log import open_table
 from .words import is_time, tokens
 

@@ -8,7 +8,7 @@ from ..folder import DataError
 from .channels import QUANTITIES, Channel, channels
 from .guess import candidates
 from .notes import Notes, listed
-from .poses import pose_choices
+from .pose_choices import pose_choices
 
 Given = Mapping[str, str | float | None]
 

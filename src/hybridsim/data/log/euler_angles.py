@@ -12,9 +12,8 @@ from .words import tokens
 ANGLES = ("roll", "pitch", "yaw")
 _LARGEST = 2 * np.pi + 0.1
 """Beyond it an angle without a unit is one in degrees [rad]."""
-_NO_ANGLE = frozenset(
-    ["rate", "rates", "vel", "velocity", "dot", "ref", "reference", "des", "desired", "target", "cmd", "command", "err", "error", "acc", "w"]
-)
+_OTHER_WORDS = "rate rates vel velocity dot ref reference des desired target cmd command err error acc w"
+_NO_ANGLE = frozenset(_OTHER_WORDS.split())
 
 
 def with_quaternions(table: Table, names: list[str], given: str | None) -> list[str]:

@@ -26,12 +26,16 @@ _KIND = {word: kind for kind, words in _KINDS.items() for word in words.split()}
 _SHORT = re.compile(
     r"(?:(?P<place>p|pos|t)?|(?P<turn>q|quat|rot|ori)|(?P<linear>v|vel)|(?P<angular>w|omega|om|gyro))(?P<axis>[wxyz])"
 )
-_NO_POSE = frozenset(
-    ["ref", "reference", "des", "desired", "target", "setpoint", "goal", "err", "error", "cmd", "command", "ctrl", "control", "acc", "accel", "acceleration", "a", "force", "f", "torque", "tau", "moment", "wrench", "effort", "cov", "covariance", "std", "var", "variance", "dot", "ddot", "rate", "scale", "size"]
+_OTHER_WORDS = (
+    "ref reference des desired target setpoint goal err error cmd command ctrl control acc accel acceleration a force f "
+    "torque tau moment wrench effort cov covariance std var variance dot ddot rate scale size"
 )
-_SAID_OFTEN = frozenset(
-    ["pose", "poses", "field", "msg", "data", "state", "states", "meas", "measured", "measurement", "raw", "filt", "filtered", "value", "world", "frame", "body", "rigid", "rigidbody", "object", "obj", "rpy", "base", "root", "link", "com", "mocap", "vicon", "optitrack", "tracker", "twist", "odom", "odometry", "transform", "tf", "m"]
+_NO_POSE = frozenset(_OTHER_WORDS.split())
+_COMMON_WORDS = (
+    "pose poses field msg data state states meas measured measurement raw filt filtered value world frame body rigid "
+    "rigidbody object obj rpy base root link com mocap vicon optitrack tracker twist odom odometry transform tf m"
 )
+_SAID_OFTEN = frozenset(_COMMON_WORDS.split())
 
 
 @dataclass
@@ -39,6 +43,8 @@ class PoseColumns:
     """What a log has of the pose of one free joint."""
 
     joint: str
+    words: tuple[str, ...] = ()
+    """What else their names say, such as the body's name."""
     columns: dict[str, list[str]] = field(default_factory=dict)
     """Of each part (x, qw, vx, ...) the columns that it may be."""
 
@@ -96,7 +102,7 @@ def pose_columns(model: Model, names: list[str]) -> dict[str, PoseColumns]:
         own = {tokens(joint), *(tokens(link) for link in _links(model, joint))} - {()}
         named = [rest for rest in groups if any(_within(words, rest) for words in own)]
         fitting = named if named or len(free) > 1 else list(groups)
-        options = [PoseColumns(joint, _counted(groups[rest])) for rest in fitting]
+        options = [PoseColumns(joint, rest, _counted(groups[rest])) for rest in fitting]
         whole = [option for option in options if option.whole] or [option for option in options if option.begun]
         if len(whole) > 1:
             which = ", ".join(repr(option.columns["x"][0]) for option in whole)

@@ -18,7 +18,7 @@ from .columns import Given, match
 from .euler_angles import with_quaternions
 from .limits import MOST_BYTES
 from .notes import Notes
-from .poses import with_order
+from .pose_order import with_order
 from .read_arrays import read_npz, read_parquet
 from .read_csv import read_csv
 from .read_mcap import read_mcap
