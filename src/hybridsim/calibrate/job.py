@@ -147,7 +147,7 @@ def _law_problem(
 
 def _confirmed(work: Work, discovered: Discovered, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """With a word of doubt about forces whose network does not help on runs that it has not seen."""
-    errors = {stage.name: stage.held_out.median for stage in work.stages}
+    errors = {stage.name: stage.held_out.score for stage in work.stages}
     if not work.bench.held_out or "hybrid" not in errors or errors["hybrid"] < _HELPS * errors["explained"]:
         return findings
     return tuple(
