@@ -31,6 +31,8 @@ _STILL = 0.1
 """Smaller swings are those of noise [rad]."""
 _RESTITUTION = 0.1
 """Of a floor, before anything is known of it: at zero, the least that there is, a fit would have to begin at a bound."""
+_IMPACT_STEP = 2.5e-3
+"""Of the simulator, for bodies that fly and land [s]."""
 _OF_BODIES = {key: title for key, title in EFFECTS.items() if title in (CENTRE, INERTIA)}
 """What a body without joints that turn or slide may lack."""
 _LARGEST = 5.0
@@ -232,6 +234,7 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
     lines = [
         "[fit]",
         _window(model, read),
+        *_substeps(model, read),
         "friction_speed = 0.05  # below this speed dry friction fades, so that motion depends smoothly on it [rad/s or m/s]",
         "free = [  # what may change beside what is discovered; all paths: docs/identification.md",
     ]
@@ -261,6 +264,14 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
         lines.append('  { path = "contact/*/friction", lower = 0, upper = 2, tied = true },')
         lines.append('  { path = "contact/*/restitution", lower = 0, upper = 1, tied = true },')
     return "\n".join([*lines, "]"])
+
+
+def _substeps(model: Model, read: list[Trajectory]) -> list[str]:
+    """Bodies without joints fly exactly in any step, so that only impacts need short ones."""
+    if one_freedom_joints(model) or not model.contacts.pairs or not read:
+        return []
+    count = max(1, int(np.ceil(float(np.median([log.dt for log in read])) / _IMPACT_STEP - 1e-9)))
+    return [f"substeps = {count}  # steps of the simulator from one sample to the next"]
 
 
 def _only_ratios(model: Model, read: list[Trajectory]) -> bool:
