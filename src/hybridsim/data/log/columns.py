@@ -51,7 +51,7 @@ def match(
     _check_given(path, names, every, given)
     found: dict[Channel, str | float | None] = {c: given[c.key] for c in every if c.key in given}
     free = [name for name in names if name not in [v for v in given.values() if isinstance(v, str)]]
-    poses = pose_choices(model, free, given, path) | {key: [column] for key, column in (order or {}).items()}
+    poses = pose_choices(model, names, given, path) | {key: [column] for key, column in (order or {}).items()}
     for quantity in QUANTITIES:
         group = [c for c in every if c.quantity == quantity]
         options = candidates(model, group, free, [c.key for c in found])

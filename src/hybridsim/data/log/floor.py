@@ -20,8 +20,10 @@ _HELD = 0.5
 """Part of the weight that has to be held up near the floor."""
 _THERE = 0.8
 """Part of all that holds the body up that has to come from near the floor, where one log alone speaks."""
-_SLOW = 0.05
-"""A lowest point that moves more slowly than this rests or slides on the floor [m/s]."""
+_WHILE, _STILL = 0.1, 3e-3
+"""A body rests, or slides, whose heights change by less than this [m] for so long [s]. A fall takes it farther."""
+_WRONG = 0.8
+"""Part of the samples of a body that is held up whose heights are compared."""
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,21 @@ def floor_of(model: Model, logs: Sequence[Trajectory]) -> Floor | None:
     near = max(_NEAR[0] * body_size(model), _NEAR[1])
     if not runs:
         return None
-    lowest = np.array([run.lowest.min() for run in runs])
-    height = _resting(runs, float(np.median(lowest)), near)
+    # Where soft contact lets a body sink in as it lands, only rest tells the height.
+    rests = [_rest(run) for run in runs]
+    settled = 2 * sum(rest is not None for rest in rests) >= len(runs)
+    heights = [rest if settled else float(run.lowest.min()) for run, rest in zip(runs, rests, strict=True)]
+    known = np.array([height for height in heights if height is not None])
+    height = float(np.median(known))
     touching = [run for run in runs if run.lowest.min() < height + near]
     held, total, time = (sum(x) for x in zip(*(_support(run, height + near, weight) for run in touching), strict=True))
     if not touching or time <= 0 or held < _HELD * weight * time:
         return None
-    agree = np.mean(np.abs(lowest - height) < near) if len(runs) > 1 else float(held > _THERE * total)
-    if agree < _THERE and held < _THERE * total:
+    agree = np.mean(np.abs(known - height) < near) if len(known) > 1 else float(held > _THERE * total)
+    off = known[np.abs(known - height) < near] - height
+    if agree < _THERE or not len(off):
         return None
-    spread = float(np.sqrt(np.mean([(run.lowest.min() - height) ** 2 for run in touching])))
-    return Floor(height, spread, len(touching)) if spread < near else None
+    return Floor(height, float(np.sqrt(np.mean(off**2))), len(touching))
 
 
 @dataclass(frozen=True)
@@ -92,15 +98,16 @@ def _support(run: _Run, below: float, weight: float) -> tuple[float, float, floa
     return float(gained[near].sum()), float(np.sum(gained)), float(between[near].sum())
 
 
-def _resting(runs: Sequence[_Run], height: float, near: float) -> float:
-    """The height at which lowest points stay, where they stay at all."""
-    found = []
-    for run in runs:
-        speed = np.abs(np.gradient(run.lowest, run.time))
-        moving = np.abs(np.gradient(run.centre, run.time))
-        found.append(run.lowest[(np.abs(run.lowest - height) < near) & (speed < _SLOW) & (moving < _SLOW)])
-    still = np.concatenate(found)
-    return float(np.median(still)) if len(still) >= 10 else height
+def _rest(run: _Run) -> float | None:
+    """The lowest height at which the lowest point stays for a while, and the body with it; None where it never does."""
+    step = float(np.median(np.diff(run.time)))
+    count = max(5, round(_WHILE / step))
+    if len(run.time) < count:
+        return None
+    low, centre = (np.lib.stride_tricks.sliding_window_view(x, count) for x in (run.lowest, run.centre))
+    still = [np.diff(np.quantile(x, (0.1, 0.9), axis=1), axis=0)[0] < _STILL for x in (low, centre)]
+    found = np.median(low, axis=1)[still[0] & still[1]]
+    return float(np.quantile(found, 0.1)) if len(found) else None
 
 
 def unsteadiness(model: Model, log: Trajectory) -> float | None:
@@ -116,7 +123,7 @@ def unsteadiness(model: Model, log: Trajectory) -> float | None:
     gained = np.diff(np.diff(run.centre) / steps) / (0.5 * (steps[1:] + steps[:-1])) + weight
     usual = np.convolve(gained, np.full(5, 0.2), mode="same")
     held = run.lowest[1:-1][usual > _HELD * weight]
-    return float(np.std(held)) if len(held) >= 10 else None
+    return float(np.quantile(np.abs(held - np.median(held)), _WRONG)) if len(held) >= 10 else None
 
 
 def body_size(model: Model) -> float:

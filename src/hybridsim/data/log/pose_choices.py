@@ -16,11 +16,12 @@ def pose_choices(model: Model, names: list[str], given: Mapping[str, object], pa
     A rotation of which some numbers are missing is an error, unless they are `given`.
     """
     found: dict[str, list[str]] = {}
-    for joint, pose in pose_columns(model, names).items():
+    for joint, pose in pose_columns(model, names, list(given)).items():
         parts = dict(pose.columns)
         if pose.unordered:
             parts |= {part: [name] for part, name in zip(TURN, pose.unordered, strict=True)}
         own = {f"{joint}.{_QUANTITY[part]}.{part}": columns for part, columns in parts.items() if part in _QUANTITY}
+        own = {key: columns for key, columns in own.items() if key not in given}
         missing = [key for key in rotation_keys(joint) if key not in own and key not in given]
         if missing and len(missing) < 4:
             there = [name for part in TURN for name in pose.columns.get(part, [])]
@@ -33,9 +34,14 @@ def pose_choices(model: Model, names: list[str], given: Mapping[str, object], pa
     return found
 
 
-def unordered(model: Model, names: list[str]) -> dict[str, tuple[str, ...]]:
-    """Of free joints the four columns of a rotation whose names do not tell their order."""
-    return {joint: pose.unordered for joint, pose in pose_columns(model, names).items() if pose.unordered}
+def unordered(model: Model, names: list[str], given: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    """Of free joints the four columns of a rotation whose names do not tell their order, and that is not `given`."""
+    found = pose_columns(model, names, list(given))
+    return {
+        joint: pose.unordered
+        for joint, pose in found.items()
+        if pose.unordered and not any(key in given for key in rotation_keys(joint))
+    }
 
 
 def holds_poses(model: Model, names: list[str]) -> dict[str, PoseColumns]:

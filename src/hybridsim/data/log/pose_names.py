@@ -6,6 +6,7 @@ same for all columns of one pose.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from ...model import Model
@@ -91,8 +92,8 @@ def part_of(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
     return prefix + short["axis"], rest
 
 
-def pose_columns(model: Model, names: list[str]) -> dict[str, PoseColumns]:
-    """Of every free joint what the columns hold of its pose, where they hold something of it."""
+def pose_columns(model: Model, names: list[str], given: Collection[str] = ()) -> dict[str, PoseColumns]:
+    """Of every free joint what the columns hold of its pose, where they hold something of it beside what is `given`."""
     free = {c.owner: c for c in channels(model) if c.joint == "free" and c.part == "x"}
     if not free:
         return {}
@@ -104,11 +105,13 @@ def pose_columns(model: Model, names: list[str]) -> dict[str, PoseColumns]:
         fitting = named if named or len(free) > 1 else list(groups)
         options = [PoseColumns(joint, rest, _counted(groups[rest])) for rest in fitting]
         whole = [option for option in options if option.whole] or [option for option in options if option.begun]
+        if not whole and any(key.startswith(f"{joint}.position.") for key in given):
+            whole = [option for option in options if set(option.columns) & {*PLACE, *TURN}]
         if len(whole) > 1:
-            which = ", ".join(repr(option.columns["x"][0]) for option in whole)
+            first = [next(iter(option.columns.values()))[0] for option in whole]
             raise DataError(
-                f"the pose of joint {joint!r} may be any of those that begin with the columns {which}; say which: "
-                f"columns={{'{joint}.position.x': {whole[0].columns['x'][0]!r}, ...}}, or name the columns like the joint"
+                f"the pose of joint {joint!r} may be any of those that begin with the columns {', '.join(map(repr, first))}; "
+                f"say which: columns={{'{joint}.position.x': {first[0]!r}, ...}}, or name the columns like the joint"
             )
         if whole:
             found[joint] = whole[0]

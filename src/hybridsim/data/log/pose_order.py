@@ -22,9 +22,7 @@ def ordered(
     w, x, y, z; `asked` is what the user says. Where nothing tells it: an error that asks."""
     columns: dict[str, str] = {}
     told: dict[str, Told] = {}
-    for joint, four in unordered(model, names).items():
-        if any(key in given for key in rotation_keys(joint)):
-            continue
+    for joint, four in unordered(model, names, given).items():
         start = next(c.index for c in channels(model) if c.owner == joint and c.part == "qw")
         place = model.v_of(joint).start
         angular = [
@@ -51,7 +49,7 @@ def with_order(
     model: Model, names: list[str], given: Mapping[str, object], read: Callable[[dict, Notes], Trajectory], notes: Notes
 ) -> dict[str, str]:
     """As `ordered`, of one log, which is read by `read(columns, notes)`; says what was found."""
-    if not unordered(model, names):
+    if not unordered(model, names, given):
         return {}
     columns, told = ordered(model, names, given, [read({}, Notes())])
     for joint, found in told.items():
