@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ..data import DataError
-from ..data.log import DataWarning, Floor, Trajectory, column_choices, floor_of, ordered, read_log, with_velocities
+from ..data.log import DataWarning, Floor, Trajectory, column_choices, ordered, read_log, with_velocities
 from ..escape import in_toml, on_one_line
 from ..load import load
 from ..model import Model, prescribed
@@ -19,7 +19,7 @@ from .delay import guess_delay
 from .horizon import error_growth
 from .library import one_freedom_joints
 from .menu import CENTRE, EFFECTS, INERTIA, moving_links
-from .world import FloorSetting, base_of, with_floor
+from .world import base_of, floor_setting, shown_floor, with_floor
 
 _SHARE = 0.25
 """Of the runs that are held out, or of a single recording its end."""
@@ -29,8 +29,6 @@ _GROWTH = 12.0
 """How many times an error of the start may have grown at the end of a window."""
 _STILL = 0.1
 """Smaller swings are those of noise [rad]."""
-_RESTITUTION = 0.1
-"""Of a floor, before anything is known of it: at zero, the least that there is, a fit would have to begin at a bound."""
 _IMPACT_STEP = 2.5e-3
 """Of the simulator, for bodies that fly and land [s]."""
 _OF_BODIES = {key: title for key, title in EFFECTS.items() if title in (CENTRE, INERTIA)}
@@ -64,8 +62,8 @@ def propose(
     if any(columns[key] != column for key, column in turned.items()):
         columns |= turned
         read = [_read(path, model, columns, units) for path in logs]
-    floor = _floor_of(model, read)
-    model = model if floor is None else with_floor(model, _setting(model, floor))
+    floor = shown_floor(model, read)
+    model = model if floor is None else with_floor(model, floor_setting(model, floor))
     near = Path.cwd() if folder is None else Path(folder)
     training, held_out = _split(list(logs))
     parts = [
@@ -168,26 +166,13 @@ def _logs(training: list[Path], held_out: list[Path], near: Path, single: bool) 
     return "\n".join(lines)
 
 
-def _floor_of(model: Model, read: list[Trajectory]) -> Floor | None:
-    """The floor that logs show under what floats, where its file has nothing to stand on."""
-    floats = any(kind.name == "free" for kind in model.topology.kinds)
-    stands = any(link < 0 for link in model.geometry.links) or model.contacts.pairs
-    return floor_of(model, read) if floats and read and not stands else None
-
-
-def _setting(model: Model, floor: Floor) -> FloorSetting:
-    """Where a fit begins."""
-    friction = float(np.max(np.asarray(model.geometry.friction)))
-    return FloorSetting(round(floor.height, 5), round(friction, 4), _RESTITUTION)
-
-
 def _floor_section(model: Model, base: str, floor: Floor | None) -> list[str]:
     if floor is None and base == "fixed":
         return []
     if floor is None:
         said = "what the robot stands on, where its file does not have it; the logs show none"
         return [f"# [floor]  # {said}\n# height = 0.0  # m"]
-    setting = _setting(model, floor)
+    setting = floor_setting(model, floor)
     runs = "one run" if floor.runs == 1 else f"{floor.runs} runs"
     return [
         f"""[floor]  # the logs show one: the lowest points of {runs} come down to this height (+- {1e3 * floor.spread:.2g} mm)

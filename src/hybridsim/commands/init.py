@@ -33,7 +33,7 @@ def init(
     from ..view.tables import terminal
 
     base = "free" if free else "auto"
-    text = propose(model, logs, base, out.parent, prescribed, quaternion)
+    text = propose(model, logs, base=base, folder=out.parent, joints=prescribed, quaternion=quaternion)
     config = config_of(text, out.parent)
     write_text(out, text)
     show_columns(config)

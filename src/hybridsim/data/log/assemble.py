@@ -13,7 +13,7 @@ from .columns import ColumnMap
 from .convert import converted, unit_of
 from .interpolate import filled
 from .repair import present, spikes
-from .rotations import continuous
+from .rotations import between
 from .suspicion import suspicious
 from .table import Table
 from .trajectory import Trajectory
@@ -172,10 +172,7 @@ def _rotations(
                 )
             table.notes.warn(f"{where} has not length 1 in {bad.sum()} rows, such as {numbers} at {at}: masked")
         good = whole & ~bad
-        part = np.where(good[:, None], q[:, own] / np.where(good, length, 1)[:, None], 0.0)
-        part = filled(t, continuous(part, good), np.repeat(good[:, None], 4, axis=1))
-        size = np.linalg.norm(part, axis=1, keepdims=True)
-        q[:, own] = np.where(size > 0, part / np.where(size > 0, size, 1), [1.0, 0, 0, 0])
+        q[:, own] = between(t, q[:, own], good)
         mask[:, own] = good[:, None]
     return q, mask
 

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from scipy.spatial.transform import Rotation
 
 from .polynomial import local_polynomial
-from .rotations import body_linear, continuous, rotation_of, rotation_vectors
+from .rotations import between, body_linear, rotation_of, rotation_vectors
 from .trajectory import Trajectory
 
 
@@ -26,7 +26,7 @@ def on_the_manifold(
     for start in t.quaternions:
         own = slice(start, start + 4)
         whole = mask[:, own].all(axis=1)
-        quaternion = continuous(np.where(whole[:, None], t.q[:, own], [1.0, 0.0, 0.0, 0.0]), whole)
+        quaternion = between(t.time, t.q[:, own], whole)
         none = np.zeros((len(t), 3))
         turn, turning[start], enough = local_polynomial(
             t.time, none, np.repeat(whole[:, None], 3, axis=1), window, order, t.max_gap, _turned(quaternion)

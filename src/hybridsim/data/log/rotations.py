@@ -7,6 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.spatial.transform import Rotation
 
+from .interpolate import filled
+
 
 def rotation_of(quaternion: Float[np.ndarray, "n 4"]) -> Rotation:
     """SciPy's rotations of quaternions of any length but zero."""
@@ -25,8 +27,18 @@ def continuous(
     return signs[:, None] * quaternion
 
 
+def between(
+    time: Float[np.ndarray, " n"], quaternion: Float[np.ndarray, "n 4"], known: Bool[np.ndarray, " n"]
+) -> Float[np.ndarray, "n 4"]:
+    """Unit quaternions without jumps of sign; unknown ones lie on the way between their neighbours, or are no rotation."""
+    part = continuous(np.where(known[:, None], quaternion, 0.0), known)
+    part = filled(time, part, np.repeat(known[:, None], 4, axis=1))
+    size = np.linalg.norm(part, axis=1, keepdims=True)
+    return np.where(size > 0, part / np.where(size > 0, size, 1), [1.0, 0.0, 0.0, 0.0])
+
+
 def rotation_vectors(
-    start: Float[np.ndarray, "*many 4"], end: Float[np.ndarray, "*many 4"]
+    start: Float[np.ndarray, "*#many 4"], end: Float[np.ndarray, "*#many 4"]
 ) -> Float[np.ndarray, "*many 3"]:
     """Rotation vectors from one orientation to another in the axes of the first, of at most half a turn [rad]."""
     a, b = np.broadcast_arrays(start, end)
