@@ -5,11 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from data.log.tosses import URDF, toss, written
 from hybridsim.cli import main
 from hybridsim.commands.outcome import show_outcome
 from hybridsim.commands.runs import read_summary
-
-from ..data.log.tosses import URDF, toss, written
 
 
 @pytest.fixture
@@ -48,7 +47,9 @@ def test_quaternions_that_are_none(brick, capsys, change, words):
     written(brick / "bad.csv", change(toss(1, 0.4)[0]))
     assert main(["init", "brick.urdf", "bad.csv"]) == 2
     said = capsys.readouterr().err
-    assert words in said and "bad.csv, row 2" in said and "'qw', 'qx', 'qy', 'qz'" in said
+    assert words in said
+    assert "bad.csv, row 2" in said
+    assert "'qw', 'qx', 'qy', 'qz'" in said
 
 
 def test_three_numbers_are_no_rotation(brick, capsys):
@@ -61,8 +62,10 @@ def test_simulate_tells_errors_in_mm_and_deg(brick, capsys):
     assert main(["simulate", "brick.urdf", "--log", "run0.csv", "--seconds", "0.3"]) == 0
     shown = capsys.readouterr()
     assert "shows a floor at a height of 400." in shown.err
-    assert "error of root.position:" in shown.out and "mm" in shown.out
-    assert "error of root.rotation:" in shown.out and "deg" in shown.out
+    assert "error of root.position:" in shown.out
+    assert "mm" in shown.out
+    assert "error of root.rotation:" in shown.out
+    assert "deg" in shown.out
     assert main(["simulate", "brick.urdf", "--log", "run0.csv", "--seconds", "0.3", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert [(row["name"], row["unit"]) for row in record["errors"]] == [
@@ -81,7 +84,8 @@ def test_the_whole_chain(brick, capsys):
     runs = [f"run{seed}.csv" for seed in range(8)]
     assert main(["fit", "brick.urdf", *runs, "--out", "out"]) == 0
     summary = read_summary(brick / "out")
-    assert summary["units"] == ["m", "rad"] and "unit" not in summary
+    assert summary["units"] == ["m", "rad"]
+    assert "unit" not in summary
     before, after = (stage["errors"] for stage in summary["stages"][:2])
     assert after["m"]["median"] < before["m"]["median"]
     found = {p["name"].rsplit("/", 1)[-1]: p["value"] for p in summary["parameters"]}
@@ -90,9 +94,12 @@ def test_the_whole_chain(brick, capsys):
     capsys.readouterr()
     show_outcome(summary | {"report": "out/report.html"})
     out = capsys.readouterr().out
-    assert "median [mm]" in out and "median [deg]" in out
+    assert "median [mm]" in out
+    assert "median [deg]" in out
     page = (brick / "out" / "report.html").read_text()
-    assert " mm and " in page and " deg" in page
+    assert " mm and " in page
+    assert " deg" in page
     assert main(["compare", "out", "out"]) == 0
     out = capsys.readouterr().out
-    assert "[mm]" in out and "[deg]" in out
+    assert "[mm]" in out
+    assert "[deg]" in out

@@ -1,17 +1,20 @@
 """The world of a run: the robot of a file, fixed or floating, and the floor under it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from ..data.log import holds_poses, read_log
+from ..data.log import Floor, Trajectory, floor_of, holds_poses, read_log
 from ..data.log.choices import column_names
 from ..load import is_urdf, load
 from ..model import Model, ModelError, ground, with_contacts, world
 
 Base = Literal["fixed", "free"]
+_RESTITUTION = 0.1
+"""Of a floor, before anything is known of it: at zero, the least that there is, a fit would have to begin at a bound."""
 _STILL = 1e-3
 """A root that moves less than this is fixed [m, and as entries of a quaternion]."""
 
@@ -45,6 +48,30 @@ def with_floor(model: Model, floor: FloorSetting) -> Model:
         if value is not None
     }
     return with_contacts(both, **numbers)
+
+
+def shown_floor(model: Model, logs: Sequence[Trajectory]) -> Floor | None:
+    """The floor that logs show under what floats, where its file has nothing to stand on."""
+    floats = any(kind.name == "free" for kind in model.topology.kinds)
+    stands = any(link < 0 for link in model.geometry.links) or model.contacts.pairs
+    return floor_of(model, logs) if floats and logs and not stands else None
+
+
+def floor_setting(model: Model, floor: Floor) -> FloorSetting:
+    """A floor that logs show, with the friction of the robot's file: where a fit begins."""
+    friction = float(np.max(np.asarray(model.geometry.friction)))
+    return FloorSetting(round(floor.height, 5), round(friction, 4), _RESTITUTION)
+
+
+def world_along(file: Path, log: Path, free: bool = False) -> tuple[Model, FloorSetting | None]:
+    """The model of a URDF or MJCF file for one log: it floats, and on a floor, where the log shows it."""
+    base: Base = "free" if free else base_of(file, log)
+    model = load(file, base=base)
+    if base == "fixed":
+        return model, None
+    floor = shown_floor(model, [read_log(log, model)])
+    setting = None if floor is None else floor_setting(model, floor)
+    return (model, None) if setting is None else (with_floor(model, setting), setting)
 
 
 def base_of(file: Path, log: Path) -> Base:

@@ -97,7 +97,8 @@ def test_columns_of_poses(tmp_path, header, order):
     log = read_log(written(tmp_path / "flight.csv", q, header, order), brick())
     np.testing.assert_allclose(log.q[:, :3], q[:, :3], atol=1e-8)
     np.testing.assert_allclose(np.abs(np.sum(log.q[:, 3:] * q[:, 3:], axis=1)), 1, atol=1e-8)
-    assert log.qd is None and log.poses == (0,)
+    assert log.qd is None
+    assert log.poses == (0,)
 
 
 def test_of_two_bodies_the_one_is_read_that_is_called_like_the_joint_or_link(tmp_path):
@@ -166,7 +167,9 @@ def test_forces_of_motors_leave_the_root_of_a_floating_robot_alone(tmp_path):
         tmp_path / "walk.csv", q, f"{COLUMNS},elbow_pos,elbow_tau", extra=np.random.default_rng(0).random((60, 2))
     )
     log = read_log(path, robot)
-    assert log.controls_mask.all() and not log.controls[:, :6].any() and log.controls[:, 6].all()
+    assert log.controls_mask.all()
+    assert not log.controls[:, :6].any()
+    assert log.controls[:, 6].all()
 
 
 def test_roll_pitch_and_yaw(tmp_path):
@@ -214,7 +217,8 @@ def test_quaternions_of_another_length(tmp_path):
     lost[20:23, 3:] = 0
     with pytest.warns(DataWarning, match=r"'qw', 'qx', 'qy', 'qz' has not length 1 in 3 rows, such as \(0, 0, 0, 0\)"):
         log = read_log(written(tmp_path / "lost.csv", lost), brick())
-    assert not log.q_mask[20:23, 3:].any() and log.q_mask[20:23, :3].all()
+    assert not log.q_mask[20:23, 3:].any()
+    assert log.q_mask[20:23, :3].all()
     assert np.isfinite(log.q).all()
     long = q.copy()
     long[:, 3:] *= 2
@@ -230,7 +234,8 @@ def test_gaps_of_poses_are_masked_and_velocities_stay_finite(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         log = smooth(read_log(written(tmp_path / "gap.csv", q), brick()), window=0.1)
-    assert not log.q_mask[15:18].any() and np.isfinite(log.qd).all()
+    assert not log.q_mask[15:18].any()
+    assert np.isfinite(log.qd).all()
     np.testing.assert_allclose(log.qd[log.qd_mask], velocity[log.qd_mask], atol=1e-4)
 
 
@@ -241,7 +246,8 @@ def test_floors():
             Trajectory(DT * np.arange(161), toss(seed, height)[0], quaternions=(3,), poses=(0,)) for seed in range(3)
         ]
         found = floor_of(model, logs)
-        assert found is not None and found.runs == 3
+        assert found is not None
+        assert found.runs == 3
         assert found.height == pytest.approx(height, abs=1e-3)
         assert floor_of(model, logs[:1]).height == pytest.approx(height, abs=1e-3)
     in_flight = [log[:15] for log in logs]

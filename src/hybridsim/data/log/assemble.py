@@ -163,7 +163,7 @@ def _rotations(
                 chosen.get(c) for c in channels(model) if c.quantity == "position" and start <= c.index < start + 4
             ]
             where = f"the quaternion in columns {', '.join(map(repr, columns))}"
-            numbers = f"({', '.join(f'{x:.4g}' for x in q[i, own])}), of length {length[i]:.4g}"
+            numbers = f"({', '.join(f'{x + 0.0:.4g}' for x in q[i, own])}), of length {length[i]:.4g}"
             at = f"{table.what} {table.row[rows[i]]}"
             if np.count_nonzero(bad) > _MOST_BAD * np.count_nonzero(whole):
                 raise DataError(

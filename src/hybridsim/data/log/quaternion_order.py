@@ -14,6 +14,7 @@ from jaxtyping import Float
 from ...model import Model
 from .floor import unsteadiness
 from .manifold import on_the_manifold
+from .rotations import rotation_of
 from .trajectory import Trajectory
 
 Order = Literal["wxyz", "xyzw"]
@@ -82,8 +83,6 @@ def _rates(logs, start: int, order: Order, angular) -> float | None:
             read, q=read.q[:, start : start + 4], q_mask=read.q_mask[:, start : start + 4], quaternions=(0,), poses=()
         )
         q, body, enough, _ = on_the_manifold(own, max(0.05, 8 * log.dt), 3)
-        from .rotations import rotation_of
-
         for k, found in enumerate((body, rotation_of(q).apply(body))):
             total[k] += float(np.sum((found - measured)[enough.all(axis=1)] ** 2))
     return float(np.sqrt(min(total))) if known else None
