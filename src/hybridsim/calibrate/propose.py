@@ -250,7 +250,9 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
         lines.append('  { path = "contact/*/restitution", lower = 0, upper = 1, tied = true },')
     if masses and not any(line.lstrip().startswith("{") for line in lines):
         where = in_toml(f"link/{escape(heaviest)}/com")
-        lines.append(f"  {where},  # of a body in flight, only where its centre of mass is, and ratios of inertia, show")
+        lines.append(
+            f"  {where},  # of a body in flight, only where its centre of mass is, and ratios of inertia, show"
+        )
     return "\n".join([*lines, "]"])
 
 

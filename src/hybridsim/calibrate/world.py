@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def with_floor(model: Model, floor: FloorSetting) -> Model:
     name = len(both.geometry.names) - 1
     pairs = np.array([name in pair for pair in both.contacts.pairs], dtype=bool)
     given = {"friction": floor.friction, "restitution": floor.restitution}
-    numbers = {
+    numbers: dict[str, Any] = {
         key: np.where(pairs, value, np.asarray(getattr(both.contacts, key)))
         for key, value in given.items()
         if value is not None

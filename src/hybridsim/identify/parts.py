@@ -93,9 +93,9 @@ def shown_names(model: Model) -> tuple[tuple[str, Unit], ...]:
     for part in parts_of(model):
         joint = part.name.removesuffix(".position").removesuffix(".rotation")
         if part.kind == "distance":
-            found += [(f"{joint}.{axis}", "m") for axis in "xyz"[: len(part.places)]]
+            found.extend((f"{joint}.{axis}", "m") for axis in "xyz"[: len(part.places)])
         elif part.kind == "rotation":
-            found += [(f"{joint}.r{axis}", "rad") for axis in "xyz"]
+            found.extend((f"{joint}.r{axis}", "rad") for axis in "xyz")
         else:
             found.append((part.name, part.unit))
     return tuple(found)

@@ -22,7 +22,7 @@ def with_all_velocities(model: Model, log: Trajectory) -> Trajectory:
     for start in quaternions(model):
         # A log that no reader has made may change signs at will, which no interpolation bears.
         own = slice(start, start + 4)
-        q[:, own] = continuous(q[:, own], mask[:, own].all(axis=1))
+        q[:, own] = continuous(q[:, own], np.all(mask[:, own], axis=1, keepdims=True)[:, 0])
     log = replace(log, q=q, quaternions=quaternions(model), poses=poses(model))
     if log.qd is not None or not log.quaternions or not set(log.quaternions) <= set(topology.prescribed_q):
         return with_velocities(log)

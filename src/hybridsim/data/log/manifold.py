@@ -25,7 +25,7 @@ def on_the_manifold(
     turning: dict[int, np.ndarray] = {}
     for start in t.quaternions:
         own = slice(start, start + 4)
-        whole = mask[:, own].all(axis=1)
+        whole = np.all(mask[:, own], axis=1, keepdims=True)[:, 0]
         quaternion = between(t.time, t.q[:, own], whole)
         none = np.zeros((len(t), 3))
         turn, turning[start], enough = local_polynomial(

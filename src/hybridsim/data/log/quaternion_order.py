@@ -46,10 +46,10 @@ def quaternion_order(
 
     `angular`: of each log the measured angular velocity, in the body or in the world [rad/s]. None where nothing tells.
     """
-    by_rate = {order: _rates(logs, start, order, angular) for order in ORDERS}
+    by_rate: dict[Order, float | None] = {order: _rates(logs, start, order, angular) for order in ORDERS}
     if (told := _least(by_rate)) is not None:
         return Told(told, "by the angular velocity")
-    by_floor = {order: _heights(model, logs, start, order) for order in ORDERS}
+    by_floor: dict[Order, float | None] = {order: _heights(model, logs, start, order) for order in ORDERS}
     if (told := _least(by_floor, _LEAST)) is not None:
         return Told(told, "by the height of the body's lowest point on the floor")
     first = np.abs([log.q[0, start : start + 4] for log in logs])
