@@ -43,16 +43,21 @@ class Errors:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The units that there are."""
-        return tuple(dict.fromkeys(self.units))
+        """The units in which something was measured."""
+        known = (
+            ~np.isnan(self.differences).all(axis=(0, 1)) if self.differences.size else np.ones(len(self.units), bool)
+        )
+        return tuple(dict.fromkeys(unit for unit, there in zip(self.units, known, strict=True) if there))
 
     def of(self, unit: str) -> "Errors":
         """Of the parts in one unit, "rad" or "m"."""
-        if not self.units or self.kinds == (unit,):
+        if not self.units or set(self.units) == {unit}:
             return self
         own = [i for i, known in enumerate(self.units) if known == unit]
         if not own:
-            raise KeyError(f"no part of this mechanism has an error in {unit!r}; there are: {', '.join(self.kinds)}")
+            raise KeyError(
+                f"no part of this mechanism has an error in {unit!r}; there are: {', '.join(dict.fromkeys(self.units))}"
+            )
         names, units = (tuple(words[i] for i in own) for words in (self.joints, self.units))
         return replace(self, joints=names, differences=self.differences[..., own], units=units)
 

@@ -38,7 +38,7 @@ class Page:
 
 
 def page(calibration: Calibration, files: dict[str, str]) -> Page:
-    units = units_of(calibration.stages[0].model)
+    units = units_of(calibration.stages[0].model, calibration.stages[0].held_out)
     names = _names(calibration)
     motion = _motion(calibration, names, units)
     horizon = error_by_horizon(calibration, units)

@@ -35,10 +35,11 @@ class Units:
         return " and ".join(error(kind.factor * getattr(errors.of(kind.si), what), kind.unit) for kind in self.kinds)
 
 
-def units_of(model: Model) -> Units:
-    """Degrees, millimetres or both."""
+def units_of(model: Model, errors: Errors | None = None) -> Units:
+    """Degrees, millimetres or both; of these only where there are errors, if some are given."""
     known = {unit: Kind(unit, *shown_unit(unit)) for unit in ("m", "rad")}
     named = [(part.name, part.unit) for part in parts_of(model)]
-    kinds = dict.fromkeys(known[unit] for _, unit in named)
+    wanted = () if errors is None else errors.kinds
+    kinds = dict.fromkeys(known[unit] for _, unit in named if not wanted or unit in wanted)
     by_name = {name: known[unit] for name, unit in (*named, *shown_names(model))}
     return Units(tuple(kinds) or (known["rad"],), by_name)
