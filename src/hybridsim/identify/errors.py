@@ -44,10 +44,10 @@ class Errors:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The units in which something was measured."""
-        known = (
-            ~np.isnan(self.differences).all(axis=(0, 1)) if self.differences.size else np.ones(len(self.units), bool)
-        )
-        return tuple(dict.fromkeys(unit for unit, there in zip(self.units, known, strict=True) if there))
+        if not self.differences.size:
+            return tuple(dict.fromkeys(self.units))
+        known = ~np.isnan(self.differences).all(axis=(0, 1))
+        return tuple(dict.fromkeys(unit for i, unit in enumerate(self.units) if known[i]))
 
     def of(self, unit: str) -> "Errors":
         """Of the parts in one unit, "rad" or "m"."""
