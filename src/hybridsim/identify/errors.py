@@ -46,7 +46,7 @@ class Errors:
         """The units in which something was measured."""
         if not self.differences.size:
             return tuple(dict.fromkeys(self.units))
-        known = ~np.isnan(self.differences).all(axis=(0, 1))
+        known = np.atleast_1d(~np.isnan(self.differences).all(axis=(0, 1)))
         return tuple(dict.fromkeys(unit for i, unit in enumerate(self.units) if known[i]))
 
     def of(self, unit: str) -> "Errors":
