@@ -145,7 +145,7 @@ def test_a_proposal_is_read_as_it_was_meant(tmp_path, arm_file):
         (
             "[fit]",
             "[zzz]",
-            "there is no section called 'zzz'; known are: model, logs, fit, contact, discover, network, validate",
+            "there is no section called 'zzz'; known are: model, logs, fit, floor, contact, discover, network, validate",
         ),
         ("[logs]", "[logs]\ntrainning = []", "no key in [logs] called 'trainning'; did you mean 'training'?"),
         ("[fit]", "[fit]\nwindows = 1", "no key in [fit] called 'windows'; did you mean 'window'?"),

@@ -39,11 +39,11 @@ def test_init_replaces_a_file_only_by_force(swing, arm_file, capsys, monkeypatch
     assert "arm.urdf" in kept.read_text()
 
 
-def _PROPOSAL(model, logs, base, folder, joints) -> str:
+def _PROPOSAL(model, logs, base, folder, joints, quaternion) -> str:
     return f"""
 [model]
 file = "arm.urdf"
-base = "{base}"
+base = "fixed"
 [logs]
 training = ["{logs[0]}"]
 [logs.columns]

@@ -181,14 +181,15 @@ def test_candidates_without_a_number():
     assert "backlash everywhere \N{EN DASH}" in reader.text
 
 
-def test_positions_are_in_degrees_metres_or_both():
-    assert units_of(model()).unit == "deg"
-    assert units_of(model()).factor == pytest.approx(57.29578)
-    slides = units_of(model(kinds=("prismatic", "prismatic")))
-    assert (slides.factor, slides.unit) == (1, "m")
+def test_positions_are_in_degrees_millimetres_or_both():
+    (turns,) = units_of(model()).kinds
+    assert (turns.si, turns.unit) == ("rad", "deg")
+    assert turns.factor == pytest.approx(57.29578)
+    (slides,) = units_of(model(kinds=("prismatic", "prismatic"))).kinds
+    assert (slides.si, slides.factor, slides.unit) == ("m", 1e3, "mm")
     both = units_of(model(kinds=("revolute", "prismatic")))
-    assert both.mixed
-    assert both.by_joint == {"joint1": "rad", "joint2": "m"}
+    assert [kind.unit for kind in both.kinds] == ["deg", "mm"]
+    assert {name: kind.unit for name, kind in both.by_name.items()} == {"joint1": "deg", "joint2": "mm"}
 
 
 def test_numbers_for_people():

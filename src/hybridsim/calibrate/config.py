@@ -19,6 +19,7 @@ from ..model.checks import AT_LEAST_ONE, FRACTION, NOT_NEGATIVE, POSITIVE, Range
 from ..reading import check_file
 from .contact_rules import MODELS, contact_from
 from .menu import EFFECTS
+from .world import FloorSetting
 
 Number = (int, float)
 _KEYS: dict[str, dict[str, Any]] = {
@@ -40,6 +41,7 @@ _KEYS: dict[str, dict[str, Any]] = {
         "friction_speed": Number,
         "iterations": int,
     },
+    "floor": {"height": Number, "friction": Number, "restitution": Number},
     "contact": {"model": str, "pairs": list},
     "discover": {"effects": list, "least": Number, "longest_delay": Number},
     "network": {"train": bool, "hidden": list, "weight_spread": Number},
@@ -61,6 +63,8 @@ _RANGES = {
     ("fit", "substeps"): _up_to(1000),  # beyond that a step is shorter than any mechanism needs
     ("fit", "friction_speed"): POSITIVE,
     ("fit", "iterations"): _up_to(100_000),  # fits converge within hundreds
+    ("floor", "friction"): NOT_NEGATIVE,
+    ("floor", "restitution"): FRACTION,
     ("discover", "least"): FRACTION,
     ("discover", "longest_delay"): Range("a time from 0 to 10 s", lambda x: (x >= 0) & (x <= 10)),
     ("network", "weight_spread"): POSITIVE,
@@ -117,6 +121,8 @@ class Config:
     """How much of a window may be used to find where it starts [s]."""
     prescribed: tuple[str, ...] = ()
     """Joints, or patterns of their names, that the logs' positions drive."""
+    floor: FloorSetting | None = None
+    """Under the robot, where its own file has none."""
     text: str = ""
     """Of the file itself."""
 
@@ -212,6 +218,7 @@ def config_of(text: str, folder: Path, name: str = "fit.toml") -> Config:
         weight_spread=float(network.get("weight_spread", 1.0)),
         start="measured" if isinstance(start, str) else float(start),
         prescribed=tuple(model.get("prescribed", [])),
+        floor=_floor(name, given.get("floor")),
         text=text,
     )
 
@@ -277,6 +284,14 @@ def _free(name: str, entry: Any) -> Free:
         return Free(entry["path"], **numbers, **options)
     except ValueError as problem:
         raise DataError(f"{name}: {problem}") from problem
+
+
+def _floor(name: str, given: dict[str, Any] | None) -> FloorSetting | None:
+    if given is None:
+        return None
+    if "height" not in given:
+        raise DataError(f"{name}: [floor] has no height; give it in metres, such as height = 0.0, or leave [floor] out")
+    return FloorSetting(**{key: float(value) for key, value in given.items()})
 
 
 def _effects(name: str, words: list[Any]) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import native
 from ..data.log import Trajectory
-from ..data.log.smooth import local_polynomial
+from ..data.log.polynomial import local_polynomial
 from ..dynamics import inverse_dynamics
 from ..model import Model
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from ..augment import HybridFileError, save_hybrid
 from ..augment.save.write import check_target
+from ..data.log.channels import channels
 from ..identify import Estimate
 from ..identify.atomic_write import as_json, write_text
 from ..identify.checkpoint import set_aside
 from ..load import save
 from ..model import Model, ModelWarning
-from ..model.joints import Prismatic
 from .export import write_augmentation
 from .result import Calibration, Stage
 
@@ -42,28 +42,22 @@ def summary(calibration: Calibration) -> dict[str, Any]:
     """Everything of a run that scripts want; infinite numbers are null, as JSON wants it."""
     c = calibration
     fitted = physical(c)
-    return json.loads(
+    found = json.loads(
         as_json(
             {
                 "title": c.title,
                 "window": c.window,
-                "unit": _unit(c),
+                "units": list(_units(c)),
                 "held_out": [log.run for log in c.held_out],
                 "training": [log.run for log in c.training],
                 "best": c.best.name,
-                "noise": _noise(c),
+                "noises": {unit: _noise(c, unit) for unit in _units(c)},
                 "stages": [
                     {
                         "name": s.name,
                         "title": s.title,
-                        "median": s.held_out.median,
-                        "ninth": s.held_out.ninth,
-                        "seen": s.seen.median,
-                        "settled": None if s.settled is None else [s.settled.median, s.settled.ninth],
-                        "windows": s.held_out.rmse.tolist(),
-                        "settled_windows": None if s.settled is None else s.settled.rmse.tolist(),
                         "by_joint": s.held_out.by_joint(),
-                        "by_run": s.held_out.by_run(),
+                        "errors": {unit: _errors(s, unit) for unit in _units(c)},
                     }
                     for s in c.stages
                 ],
@@ -77,6 +71,27 @@ def summary(calibration: Calibration) -> dict[str, Any]:
             }
         )
     )
+    if len(found["units"]) == 1:
+        # Where all errors have one unit, each stage has them without naming it.
+        (unit,) = found["units"]
+        found |= {"unit": unit, "noise": found["noises"][unit]}
+        found["stages"] = [stage | stage["errors"][unit] for stage in found["stages"]]
+    return found
+
+
+def _errors(stage: Stage, unit: str) -> dict[str, Any]:
+    """Of one stage in one unit, on held-out runs unless it says otherwise."""
+    own = stage.held_out.of(unit)
+    settled = None if stage.settled is None else stage.settled.of(unit)
+    return {
+        "median": own.median,
+        "ninth": own.ninth,
+        "seen": stage.seen.of(unit).median,
+        "settled": None if settled is None else [settled.median, settled.ninth],
+        "windows": own.rmse.tolist(),
+        "settled_windows": None if settled is None else settled.rmse.tolist(),
+        "by_run": own.by_run(),
+    }
 
 
 def physical(calibration: Calibration) -> Stage | None:
@@ -90,7 +105,7 @@ def estimates(calibration: Calibration) -> tuple[Estimate, ...]:
     plain, hybrid = physical(calibration), calibration.stage("hybrid")
     if plain is None or plain.fit is None:
         return ()
-    if hybrid is None or hybrid.fit is None or hybrid.held_out.median > _MUCH_BETTER * plain.held_out.median:
+    if hybrid is None or hybrid.fit is None or hybrid.held_out.score > _MUCH_BETTER * plain.held_out.score:
         return plain.fit.parameters
     before = {e.name: e.start for e in plain.fit.parameters}
     return tuple(replace(e, start=before.get(e.name, e.start)) for e in hybrid.fit.parameters)
@@ -152,15 +167,22 @@ def listed(calibration: Calibration, folder: Path) -> dict[str, str]:
     return {name: words for name, words in known.items() if name == "report.html" or (folder / name).exists()}
 
 
-def _noise(calibration: Calibration) -> float:
-    """Of measured positions, the median over runs and joints [rad or m]."""
-    found = [x.noise for q in calibration.qualities.values() for x in q.channels if ".position" in x.key]
+def _noise(calibration: Calibration, unit: str) -> float:
+    """Of measured positions in one unit, the median over runs and channels [rad or m]."""
+    model = calibration.stages[0].model
+    # A number of a quaternion changes by half the angle.
+    factor = {
+        c.key: 2.0 if c.motion == "other" else 1.0
+        for c in channels(model)
+        if c.quantity == "position" and ("m" if c.motion == "length" else "rad") == unit
+    }
+    found = [factor[x.key] * x.noise for q in calibration.qualities.values() for x in q.channels if x.key in factor]
     return float(np.median(found)) if found else 0.0
 
 
-def _unit(calibration: Calibration) -> str:
-    kinds = [k for k in calibration.stages[0].model.topology.kinds if k.nv] if calibration.stages else []
-    return "m" if kinds and all(isinstance(k, Prismatic) for k in kinds) else "rad"
+def _units(calibration: Calibration) -> tuple[str, ...]:
+    """In which errors are, "rad" and "m"."""
+    return (calibration.stages[0].held_out.kinds if calibration.stages else ()) or ("rad",)
 
 
 def _table(parameters: list[dict[str, Any]]) -> str:

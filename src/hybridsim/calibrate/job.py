@@ -18,6 +18,7 @@ from ..identify.levenberg_marquardt import Point, search
 from ..identify.starts import best_starts
 from ..model import Model
 from .config import Config
+from .contact_search import tried_contact
 from .discovery import Discovered, better, discover_effects
 from .judge import expected, windows_of
 from .library import with_library
@@ -31,6 +32,8 @@ from .work import APART, FEW, PARTS, ROUGH, SHORT, StoppedError, Work, redundanc
 
 _HELPS = 0.98
 """Part of the error without it below which a network helps."""
+_BEGIN = 0.1
+"""Of a window, where contact is tried and fit.toml takes starts as measured [s]."""
 _ENOUGH = 0.02
 """Part of the squared error that a way of discovery may leave so that no other is tried."""
 
@@ -91,7 +94,7 @@ def _run(work: Work) -> None:
         work.add("original", bench.original, None, problem, problem.zeros()[0])
     with work.part(PARTS[3]):
         part = _part(work, training, base)
-        begun = _begun(work, _part(work, windows_of(problem, work.training), base), part)
+        begun = _begun(work, _part(work, windows_of(problem, work.training), base), part, tries=True)
         found = work.fit("calibrated", part, start=begun)
         z = _whole(work, problem, part, found)
         work.add("calibrated", _bare(found.model), _without_library(found), problem, z)
@@ -147,7 +150,7 @@ def _law_problem(
 
 def _confirmed(work: Work, discovered: Discovered, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """With a word of doubt about forces whose network does not help on runs that it has not seen."""
-    errors = {stage.name: stage.held_out.median for stage in work.stages}
+    errors = {stage.name: stage.held_out.score for stage in work.stages}
     if not work.bench.held_out or "hybrid" not in errors or errors["hybrid"] < _HELPS * errors["explained"]:
         return findings
     return tuple(
@@ -201,11 +204,16 @@ def _short(work: Work, problem: Problem) -> Problem:
     return problem.with_data(problem.data.shortened(max(10, round(SHORT * work.config.window / work.bench.dt))))
 
 
-def _begun(work: Work, every: Problem, part: Problem) -> Point:
-    """Where to begin a search in whole windows: where one in the beginnings of all windows ends."""
+def _begun(work: Work, every: Problem, part: Problem, tries: bool = False) -> Point:
+    """Where to begin a search in whole windows: where one in the beginnings of all windows ends. With `tries`, friction and
+    restitution of contact are tried before."""
     short = _short(work, every)
     z, s = short.zeros()
-    z = search(short, Point(z, best_starts(short, z, s, 5, 1e-4)), FEW, ROUGH).z
+    begin = _BEGIN if work.config.start == "measured" else max(float(work.config.start), 2 * work.bench.dt)
+    tried = tried_contact(every, begin, work.say) if tries else None
+    z = z if tried is None else tried
+    if tried is None or not all(name.startswith("contact/") for name in every.parameters.names):
+        z = search(short, Point(z, best_starts(short, z, s, 5, 1e-4)), FEW, ROUGH).z
     return Point(z, best_starts(part, z, iterations=10, tolerance=1e-4))
 
 

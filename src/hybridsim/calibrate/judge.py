@@ -7,9 +7,9 @@ import numpy as np
 from jaxtyping import Float
 
 from ..identify import Errors, Free, Parameters, Problem
-from ..identify.errors import errors_of
+from ..identify.errors import errors_from, positions_known
 from ..identify.levenberg_marquardt import Point, search
-from ..identify.places import position_names
+from ..identify.parts import shown_names, shown_numbers
 from ..identify.starts import best_starts
 from ..model import Model
 from ..model.joints import Prismatic
@@ -36,21 +36,31 @@ def judged(problem: Problem, z: np.ndarray, begin: float, apart: int) -> tuple[E
     if begin > 0:
         short = problem.with_data(data.shortened(max(2, round(begin / data.dt))))
         s = best_starts(short, z, iterations=10, tolerance=1e-4)
-    errors = errors_of(problem, z, s)
-    own = np.array(errors.runs)
+    differences = problem.differences(z, s)
+    errors = errors_from(problem, differences)
+    own, model = np.array(errors.runs), problem.motion.model
     chosen = np.array([i for run in dict.fromkeys(errors.runs) for i in np.flatnonzero(own == run)[::apart]], dtype=int)
-    measured = np.where(np.isnan(errors.differences[chosen]), np.nan, data.q[chosen])
-    measured = measured - _whole_turns(problem.motion.model, data.q[chosen])
+    first = data.q[chosen]
+    measured = np.where(positions_known(problem)[chosen], first, np.nan) - _whole_turns(model, first)
+    simulated = measured + differences[chosen]
     times = np.asarray(data.time)[chosen, None] + data.dt * np.arange(data.q.shape[1])
     prediction = Prediction(
         tuple(own[chosen]),
-        position_names(problem.motion.model),
+        tuple(name for name, _ in shown_names(model)),
         times,
-        measured,
-        measured + errors.differences[chosen],
+        _shown(model, measured, first),
+        _shown(model, simulated, first),
         begin,
+        replace(errors, runs=tuple(own[chosen]), differences=errors.differences[chosen]),
     )
     return errors, prediction
+
+
+def _shown(model: Model, q: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    """Motions as people see them, rotations from where each window begins."""
+    if not len(q):
+        return np.zeros((0, q.shape[1], len(shown_names(model))))
+    return np.stack([shown_numbers(model, own, start[0]) for own, start in zip(q, measured, strict=True)])
 
 
 def _whole_turns(model: Model, q: Float[np.ndarray, "windows samples nq"]) -> Float[np.ndarray, "windows 1 nq"]:

@@ -11,14 +11,16 @@ from ..data import DataError
 from ..data.log import Trajectory, parts, read_log
 from ..identify.cautions import LOST_BY_RUNGE_KUTTA, decay_rates
 from ..identify.setting import contact_of
-from ..load import load
 from ..model import Model, prescribed
 from ..simulate import ImplicitDamping, Integrator, RungeKutta4, SemiImplicitEuler
 from .config import Config
+from .world import world_of
 
 _LONGEST_STEP = {"rk4": 5e-3, "euler": 1e-3, "implicit": 1e-3}
 """Of the simulator, unless fit.toml says how many there are in a sample [s]."""
 
+_EVEN = 1e-3
+"""Part of a step by which the steps of a log may differ and are still equal: stamps are rounded."""
 _MOST_SUBSTEPS = 8
 _FOLLOWED = {"rk4": LOST_BY_RUNGE_KUTTA, "euler": 1.0}
 """How long a step may be beside the time in which the fastest joint slows down."""
@@ -44,12 +46,12 @@ class Bench:
 
 def bench_of(config: Config) -> Bench:
     """Read everything that a config names."""
-    original = prescribed(load(config.model_file, base=config.base), config.prescribed)
+    original = prescribed(world_of(config.model_file, config.base, config.floor), config.prescribed)
     logs = read_logs(config, (*config.training, *config.held_out), original)
     training, held_out = logs[: len(config.training)], logs[len(config.training) :]
     if config.held_out_part and not held_out:
         training, held_out = _cut(training, config.held_out_part)
-    dt = config.dt or _rounded(float(np.median([log.dt for log in training])))
+    dt = config.dt or _usual_step(training)
     contact = contact_of(original, config.contact)
     if isinstance(contact, ContactByPair):
         contact.springs_of(original)  # names that match nothing are told before anything is compiled
@@ -107,6 +109,13 @@ def _cut(logs: list[Trajectory], part: float) -> tuple[list[Trajectory], list[Tr
         seen.append(replace(first, run=log.run))
         unseen.append(replace(last, run=f"{log.run} (end)"))
     return seen, unseen
+
+
+def _usual_step(logs: Sequence[Trajectory]) -> float:
+    """That of the logs where all have one and the same, so that nothing is resampled; else the one that was meant [s]."""
+    dt = float(np.median([log.dt for log in logs]))
+    uneven = max(float(np.abs(np.diff(log.time) - dt).max(initial=0.0)) for log in logs)
+    return dt if uneven < _EVEN * dt else _rounded(dt)
 
 
 def _rounded(dt: float) -> float:

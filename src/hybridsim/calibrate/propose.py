@@ -11,14 +11,15 @@ from typing import Literal
 import numpy as np
 
 from ..data import DataError
-from ..data.log import DataWarning, Trajectory, column_choices, read_log, with_velocities
+from ..data.log import DataWarning, Floor, Trajectory, column_choices, ordered, read_log, with_velocities
 from ..escape import in_toml, on_one_line
 from ..load import load
 from ..model import Model, prescribed
 from .delay import guess_delay
 from .horizon import error_growth
 from .library import one_freedom_joints
-from .menu import EFFECTS, moving_links
+from .menu import CENTRE, EFFECTS, INERTIA, moving_links
+from .world import base_of, floor_setting, shown_floor, with_floor
 
 _SHARE = 0.25
 """Of the runs that are held out, or of a single recording its end."""
@@ -28,6 +29,10 @@ _GROWTH = 12.0
 """How many times an error of the start may have grown at the end of a window."""
 _STILL = 0.1
 """Smaller swings are those of noise [rad]."""
+_IMPACT_STEP = 2.5e-3
+"""Of the simulator, for bodies that fly and land [s]."""
+_OF_BODIES = {key: title for key, title in EFFECTS.items() if title in (CENTRE, INERTIA)}
+"""What a body without joints that turn or slide may lack."""
 _LARGEST = 5.0
 """Masses are sought between a fifth and five times the file's."""
 
@@ -35,28 +40,38 @@ _LARGEST = 5.0
 def propose(
     model_file: Path,
     logs: Sequence[Path],
-    base: Literal["fixed", "free"] = "fixed",
+    base: Literal["auto", "fixed", "free"] = "auto",
     folder: Path | None = None,
     joints: Sequence[str] = (),
+    quaternion: Literal["wxyz", "xyzw"] | None = None,
 ) -> str:
     """The text of a commented fit.toml. Paths in it are written as seen from `folder` (the current one).
 
-    `joints` are prescribed: the logs drive them.
+    `base`: whether the root of a URDF floats; "auto" lets it float where the logs hold its pose. `joints` are prescribed: the
+    logs drive them. `quaternion`: the order of the numbers of rotations, where neither columns nor motion tell it.
     """
-    model = prescribed(load(model_file, base=base), joints)
     if not logs:
         raise DataError("no logs are given; name at least one file: hybridsim init robot.urdf run1.csv run2.csv")
+    base = base_of(model_file, logs[0]) if base == "auto" else base
+    model = prescribed(load(model_file, base=base), joints)
     options, names = column_choices(logs[0], model)
     columns, missing = _columns(options)
     units = {} if missing else _suspected(logs[0], model, columns)
     read = [] if missing else [_read(path, model, columns, units) for path in logs]
+    turned, told = ({}, {}) if missing else ordered(model, names, {}, read, quaternion)
+    if any(columns[key] != column for key, column in turned.items()):
+        columns |= turned
+        read = [_read(path, model, columns, units) for path in logs]
+    floor = shown_floor(model, read)
+    model = model if floor is None else with_floor(model, floor_setting(model, floor))
     near = Path.cwd() if folder is None else Path(folder)
     training, held_out = _split(list(logs))
     parts = [
         _head(),
         _model(model_file, base, near, joints),
         _logs(training, held_out, near, len(logs) == 1),
-        _column_table(columns, options, missing, names, read, units),
+        _column_table(columns, options, missing, names, read, units, {k: told[k.split(".")[0]].why for k in turned}),
+        *_floor_section(model, base, floor),
         _fit(model, read),
         _discover(model, read),
         _rest(),
@@ -94,7 +109,12 @@ def _suspected(path: Path, model: Model, columns: dict[str, str]) -> dict[str, s
     said = " ".join(str(w.message) for w in caught)
     signs = {"position": ("if it is in degrees", "rad", "deg"), "velocity": ("if it is in deg/s", "rad/s", "deg/s")}
     large = {quantity: units for quantity, (sign, *units) in signs.items() if sign in said}
-    return {quantity: units[0 if _turns_round(log, model) else 1] for quantity, units in large.items()}
+    found = {quantity: units[0 if _turns_round(log, model) else 1] for quantity, units in large.items()}
+    if "if it is in mm" in said:
+        # All three, also those in which it hardly moves.
+        keys = [key for key in columns if key.split(".")[-1] in ("x", "y", "z") and ".position." in key]
+        found |= dict.fromkeys(keys, "mm")
+    return found
 
 
 def _turns_round(log: Trajectory, model: Model) -> bool:
@@ -122,11 +142,11 @@ def _split(logs: list[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def _model(file: Path, base: str, near: Path, joints: Sequence[str]) -> str:
-    word = "fixed to the world" if base == "fixed" else "floating"
+    word = "the root link is fixed to the world" if base == "fixed" else "the root link floats: the logs hold its pose"
     lines = [
         "[model]",
         f"file = {in_toml(_relative(file, near))}",
-        f"base = {in_toml(base)}  # the root link is {word}",
+        f"base = {in_toml(base)}  # {word}",
     ]
     if joints:
         lines.append(f"prescribed = [{', '.join(map(in_toml, joints))}]  # these joints move as the logs say")
@@ -146,12 +166,32 @@ def _logs(training: list[Path], held_out: list[Path], near: Path, single: bool) 
     return "\n".join(lines)
 
 
-def _column_table(columns, options, missing, names, read: list[Trajectory], suspected: dict[str, str]) -> str:
+def _floor_section(model: Model, base: str, floor: Floor | None) -> list[str]:
+    if floor is None and base == "fixed":
+        return []
+    if floor is None:
+        said = "what the robot stands on, where its file does not have it; the logs show none"
+        return [f"# [floor]  # {said}\n# height = 0.0  # m"]
+    setting = floor_setting(model, floor)
+    runs = "one run" if floor.runs == 1 else f"{floor.runs} runs"
+    return [
+        f"""[floor]  # the logs show one: the lowest points of {runs} come down to this height (+- {1e3 * floor.spread:.2g} mm)
+height = {setting.height:g}  # m
+friction = {setting.friction:g}  # where the fit begins, as is the next
+restitution = {setting.restitution:g}"""
+    ]
+
+
+def _column_table(
+    columns, options, missing, names, read: list[Trajectory], suspected: dict[str, str], told: dict[str, str]
+) -> str:
     lines = ["[logs.columns]  # channel of the model = column of the log"]
     units = read[0].columns.units if read and read[0].columns is not None else {}
     for key in options:
         others = [name for name in options[key] if name != columns.get(key)]
         said = [f"or {', '.join(map(repr, others))}"] if others else []
+        if key in told:
+            said.insert(0, f"told {told[key]}")
         if units.get(key) and "SI" not in units[key]:
             said.insert(0, f"in {units[key]}")
         if key in columns:
@@ -163,8 +203,15 @@ def _column_table(columns, options, missing, names, read: list[Trajectory], susp
             lines.append(f'{in_toml(key)} = "?"  # PUT ONE HERE: {known}; or "none" if it was not measured')
     head = '[logs.units]  # where the log does not say it: time = "ms", position = "deg", velocity = "rpm"'
     lines.append(f"\n{head}" if suspected else f"# {head}")
-    reasons = {True: "a joint turns round many times", False: "its numbers are too large for rad"}
-    lines += [f"{quantity} = {in_toml(unit)}  # {reasons['rad' in unit]}" for quantity, unit in suspected.items()]
+    reasons = {
+        "rad": "a joint turns round many times",
+        "mm": "it would be too fast in m",
+        "deg": "its numbers are too large for rad",
+    }
+    lines += [
+        f"{in_toml(what) if '.' in what else what} = {in_toml(unit)}  # {reasons[unit.split('/')[0]]}"
+        for what, unit in suspected.items()
+    ]
     return "\n".join(lines)
 
 
@@ -172,6 +219,7 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
     lines = [
         "[fit]",
         _window(model, read),
+        *_substeps(model, read),
         "friction_speed = 0.05  # below this speed dry friction fades, so that motion depends smoothly on it [rad/s or m/s]",
         "free = [  # what may change beside what is discovered; all paths: docs/identification.md",
     ]
@@ -199,12 +247,29 @@ def _fit(model: Model, read: list[Trajectory]) -> str:
             )
     if model.contacts.pairs:
         lines.append('  { path = "contact/*/friction", lower = 0, upper = 2, tied = true },')
+        lines.append('  { path = "contact/*/restitution", lower = 0, upper = 1, tied = true },')
+    if masses and not any(line.lstrip().startswith("{") for line in lines):
+        where = in_toml(f"link/{escape(heaviest)}/com")
+        lines.append(
+            f"  {where},  # of a body in flight, only where its centre of mass is, and ratios of inertia, show"
+        )
     return "\n".join([*lines, "]"])
 
 
+def _substeps(model: Model, read: list[Trajectory]) -> list[str]:
+    """Bodies without joints fly exactly in any step, so that only impacts need short ones."""
+    if one_freedom_joints(model) or not model.contacts.pairs or not read:
+        return []
+    count = max(1, int(np.ceil(float(np.median([log.dt for log in read])) / _IMPACT_STEP - 1e-9)))
+    return [f"substeps = {count}  # steps of the simulator from one sample to the next"]
+
+
 def _only_ratios(model: Model, read: list[Trajectory]) -> bool:
-    """Whether all masses and forces could be twice as large, and nothing that was measured would change."""
-    stiff = np.any(np.asarray(model.joints.stiffness)) or bool(model.contacts.pairs)
+    """Whether all masses and forces could be twice as large, and nothing that was measured would change.
+
+    Contact by impulses knows ratios of masses only, too.
+    """
+    stiff = np.any(np.asarray(model.joints.stiffness))
     return bool(read) and all(log.controls is None for log in read) and not stiff
 
 
@@ -231,7 +296,8 @@ def _window(model: Model, read: list[Trajectory]) -> str:
 
 def _discover(model: Model, read: list[Trajectory]) -> str:
     lines = ["[discover]", "effects = [  # what the model may lack; take out what it cannot be"]
-    lines += [f"  {in_toml(key)},".ljust(26) + f"# {title}" for key, title in EFFECTS.items()]
+    possible = EFFECTS.items() if one_freedom_joints(model) else _OF_BODIES.items()
+    lines += [f"  {in_toml(key)},".ljust(26) + f"# {title}" for key, title in possible]
     lines.append("]")
     delay = guess_delay(model, read)
     if delay is not None:

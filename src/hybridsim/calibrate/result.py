@@ -20,11 +20,14 @@ class Prediction:
     joints: tuple[str, ...]
     times: Float[np.ndarray, "windows samples"]
     """Since the run began [s]."""
-    measured: Float[np.ndarray, "windows samples nq"]
-    """[rad or m], NaN where nothing was measured; of joints that turn round without whole turns before the window."""
-    simulated: Float[np.ndarray, "windows samples nq"]
+    measured: Float[np.ndarray, "windows samples joints"]
+    """[rad or m], NaN where nothing was measured; of joints that turn round without whole turns before the window, and of
+    rotations the vector from the first of the window."""
+    simulated: Float[np.ndarray, "windows samples joints"]
     begin: float
     """How much of a window may be used to find its start [s]."""
+    errors: Errors | None = None
+    """Of the same windows; None: differences of the numbers above."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +129,12 @@ class Calibration:
 
     @property
     def best(self) -> Stage:
-        """The least median error on held-out runs; of equals the simpler one."""
-        return min(self.stages, key=lambda stage: stage.held_out.median)
+        """The least median error on held-out runs (`Errors.score`); of equals the simpler one."""
+        return min(self.stages, key=lambda stage: stage.held_out.score)
 
     def improvement(self, worse: str, better: str) -> float:
-        """How many times smaller the median held-out error is."""
+        """How many times smaller the median held-out error is (`Errors.score`)."""
         a, b = self.stage(worse), self.stage(better)
         if a is None or b is None:
             raise KeyError(f"there is no stage {worse if a is None else better!r} in this run")
-        return a.held_out.median / b.held_out.median
+        return a.held_out.score / b.held_out.score

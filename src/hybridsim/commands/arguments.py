@@ -1,7 +1,7 @@
 """Arguments that several commands have, by the names that help shows. What is absent unless given needs no default there."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from tyro.conf import Positional, arg
 
@@ -15,4 +15,5 @@ OptionalFolder = Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint
 OptionalFile = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 OptionalSeconds = Annotated[float | None, arg(metavar="SECONDS", help_behavior_hint="")]
 Names = Annotated[tuple[str, ...], arg(metavar="JOINT [JOINT ...]", help_behavior_hint="")]
+OptionalOrder = Annotated[Literal["wxyz", "xyzw"] | None, arg(metavar="ORDER", help_behavior_hint="")]
 Numbers = Annotated[tuple[float, ...], arg(metavar="NUMBER [NUMBER ...]", help_behavior_hint="")]

@@ -105,7 +105,7 @@ def _config(files: tuple[Path, ...], folder: Path, resume: bool, force: bool, fr
         raise FileExistsError(
             f"{kept} is there already; run it by `hybridsim fit {kept} --out {folder}`, or give --force or another --out"
         )
-    return config_of(propose(model, logs, base="free" if free else "fixed", folder=folder), folder, str(kept))
+    return config_of(propose(model, logs, base="free" if free else "auto", folder=folder), folder, str(kept))
 
 
 def _keep(config: "Config", folder: Path) -> None:

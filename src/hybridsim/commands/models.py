@@ -1,5 +1,6 @@
 """A model from whatever the user names: URDF, MJCF, a hybrid model, or the folder of a run."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -10,8 +11,9 @@ if TYPE_CHECKING:
     from ..model import Model
 
 
-def read_model(path: Path, free: bool = False) -> "Model":
-    """Of a run folder the best model. `free` lets the root link of a URDF float."""
+def read_model(path: Path, free: bool = False, log: Path | None = None) -> "Model":
+    """Of a run folder the best model. `free` lets the root link of a URDF float; so does a `log` that holds its pose, which may
+    also show a floor."""
     from ..augment import load_hybrid
     from ..load import load
     from ..model import ModelError
@@ -26,7 +28,17 @@ def read_model(path: Path, free: bool = False) -> "Model":
         return load_hybrid(path)
     if path.is_dir():
         raise ModelError(f"{path} is a folder, but neither a run of `hybridsim fit` nor a model; name a model's file")
-    return load(path, base="free" if free else "fixed")
+    if log is None:
+        return load(path, base="free" if free else "fixed")
+    from ..calibrate.world import world_along
+
+    found, floor = world_along(path, log, free)
+    if floor is not None:
+        sys.stderr.write(
+            f"hybridsim: {log} shows a floor at a height of {1e3 * floor.height:.1f} mm: it is added, with a friction of "
+            f"{floor.friction:g} and a restitution of {floor.restitution:g}\n"
+        )
+    return found
 
 
 def contact_of_run(path: Path) -> "Contact | Literal['auto'] | None":

@@ -1,7 +1,7 @@
 """What a run found, on one screen: stages side by side, what was missing, and the surest changes."""
 
 from collections.abc import Sequence
-from math import degrees, inf, isfinite
+from math import inf, isfinite
 from typing import Any
 
 from rich import box
@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..view.compare import rounded
+from ..view.summary_errors import errors_in, shown_unit, units_in
 from ..view.tables import terminal
 
 MOST_PARAMETERS = 8
@@ -39,32 +40,40 @@ def _nothing(record: dict[str, Any]) -> str:
     """Why there are no findings."""
     if not record.get("candidates", True):
         return "What is missing was not asked yet."
-    left = min((number(stage["median"]) for stage in record["stages"]), default=0.0)
-    noise = record.get("noise") or 0.0
-    if noise and left > MUCH * noise:
-        return f"Nothing on the menu explains the error that is left, {left / noise:.2g} times the sensors' noise."
+    units = units_in(record)
+    noises = record.get("noises") or {units[0]: record.get("noise")}
+    ratios = []
+    for unit in units:
+        left = min((number(errors_in(stage, unit)["median"]) for stage in record["stages"]), default=0.0)
+        ratios += [left / noise] if (noise := noises.get(unit)) else []
+    if max(ratios, default=0.0) > MUCH:
+        return f"Nothing on the menu explains the error that is left, {max(ratios):.2g} times the sensors' noise."
     return "Nothing was found that the model lacks."
 
 
 def stages_table(record: dict[str, Any]) -> Table:
-    """One row a model."""
-    shown, unit = shown_unit(record["unit"])
+    """One row a model; of errors in mm and deg the columns of either side by side."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     runs = "held-out runs" if record.get("held_out", True) else "the runs of the fit"
     table.add_column(f"error on {runs} over {record['window']:g} s")
-    for column in (f"median \\[{unit}]", f"90 % \\[{unit}]", "times better"):
-        table.add_column(column, justify="right")
-    settled = any(stage.get("settled") for stage in record["stages"])
-    if settled:
-        table.add_column(f"zero known \\[{unit}]", justify="right")
-    first = number(record["stages"][0]["median"]) if record["stages"] else inf
-    for i, stage in enumerate(record["stages"]):
-        median, ninth = number(stage["median"]), number(stage["ninth"])
-        better = f"{first / median:.3g}" if i and 0 < median < inf else ""
-        cells = [escape(stage["title"]), f"{shown(median):.3g}", f"{shown(ninth):.3g}", better]
-        if settled:
-            cells.append(f"{shown(number(stage['settled'][0])):.3g}" if stage.get("settled") else "")
-        table.add_row(*cells)
+    rows = [[escape(stage["title"])] for stage in record["stages"]]
+    for unit in units_in(record):
+        factor, word = shown_unit(unit)
+        own = [errors_in(stage, unit) for stage in record["stages"]]
+        settled = any(errors.get("settled") for errors in own)
+        columns = [f"median \\[{word}]", f"90 % \\[{word}]", "times better"]
+        for column in [*columns, f"zero known \\[{word}]"] if settled else columns:
+            table.add_column(column, justify="right")
+        first = number(own[0]["median"]) if own else inf
+        for i, errors in enumerate(own):
+            median, ninth = number(errors["median"]), number(errors["ninth"])
+            rows[i] += [f"{factor * median:.3g}", f"{factor * ninth:.3g}"]
+            rows[i].append(f"{first / median:.3g}" if i and 0 < median < inf else "")
+            if settled:
+                known = errors.get("settled")
+                rows[i].append(f"{factor * number(known[0]):.3g}" if known else "")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
@@ -90,13 +99,6 @@ def surest(parameters: Sequence[dict[str, Any]], most: int = MOST_PARAMETERS) ->
         return abs(p["value"] - start) / deviation if 0 < deviation < inf else 0.0
 
     return sorted(parameters, key=changes, reverse=True)[:most]
-
-
-def shown_unit(unit: str):
-    """How errors are shown to people: degrees and millimetres."""
-    if unit == "rad":
-        return degrees, "deg"
-    return (lambda x: 1e3 * x), "mm"
 
 
 def number(value: float | None, otherwise: float = inf) -> float:

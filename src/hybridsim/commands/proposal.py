@@ -37,6 +37,17 @@ def show_columns(config: "Config") -> None:
     terminal().print("\n".join(["columns:", *rows]), markup=False, highlight=False, soft_wrap=True)
 
 
+def show_world(config: "Config") -> None:
+    """Print whether the robot floats, and on which floor."""
+    from ..view.tables import terminal
+
+    lines = ["The root link floats: the logs hold its pose."] if config.base == "free" else []
+    if config.floor is not None:
+        lines.append(f"The logs show a floor at a height of {1e3 * config.floor.height:.1f} mm; it is in [floor].")
+    if lines:
+        terminal().print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+
+
 def unnamed(config: "Config") -> list[str]:
     """Channels that need a column, but none was recognised."""
     return [channel for channel, column in config.columns if column == UNKNOWN]

@@ -37,7 +37,7 @@ def simulate(
 
     if log is not None and q:
         raise ValueError("--q and --log both say where to start; give one of them")
-    found, contact = read_model(model, free), contact_of_run(model)
+    found, contact = read_model(model, free, log), contact_of_run(model)
     if prescribed:
         from ..model import prescribed as mark
 

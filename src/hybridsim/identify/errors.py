@@ -2,11 +2,11 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ..contact import Contact
 from ..data.log import Trajectory
@@ -17,7 +17,7 @@ from .apparatus import Apparatus
 from .blas import one_thread
 from .measured import Measured, measured
 from .parameters import Parameters
-from .places import position_names
+from .parts import part_differences, parts_of
 from .problem import Problem
 from .setting import at_rate, contact_of
 from .starts import growing_starts
@@ -25,18 +25,55 @@ from .starts import growing_starts
 
 @dataclass(frozen=True)
 class Errors:
-    """Of positions; a window that diverged counts as infinitely far off."""
+    """Of positions; a window that diverged counts as infinitely far off.
+
+    Where a mechanism turns and slides, `of("rad")` and `of("m")` are its errors in either unit; numbers of all parts together
+    would mix them.
+    """
 
     dt: float
     runs: tuple[str, ...]
     """Of each window."""
     joints: tuple[str, ...]
-    differences: Float[np.ndarray, "windows samples nq"]
-    """Simulated minus measured, NaN where nothing was measured."""
+    """Of each part of a configuration; NAME.position and NAME.rotation are those of a free or planar joint."""
+    differences: Float[np.ndarray, "windows samples parts"]
+    """Simulated minus measured, NaN where nothing was measured. Of a place the distance, of a rotation the angle."""
+    units: tuple[str, ...] = ()
+    """Of each part, "rad" or "m"; empty: as it may be."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The units in which something was measured."""
+        if not self.differences.size:
+            return tuple(dict.fromkeys(self.units))
+        known = np.atleast_1d(~np.isnan(self.differences).all(axis=(0, 1)))
+        return tuple(dict.fromkeys(unit for i, unit in enumerate(self.units) if known[i]))
+
+    def of(self, unit: str) -> "Errors":
+        """Of the parts in one unit, "rad" or "m"."""
+        if not self.units or set(self.units) == {unit}:
+            return self
+        own = [i for i, known in enumerate(self.units) if known == unit]
+        if not own:
+            raise KeyError(
+                f"no part of this mechanism has an error in {unit!r}; there are: {', '.join(dict.fromkeys(self.units))}"
+            )
+        names, units = (tuple(words[i] for i in own) for words in (self.joints, self.units))
+        return replace(self, joints=names, differences=self.differences[..., own], units=units)
+
+    @property
+    def scores(self) -> Float[np.ndarray, " windows"]:
+        """One number a window to rank by: its error, and of several units the geometric mean of the errors in each."""
+        return _geometric([self.of(unit).rmse for unit in self.kinds or ("",)])
+
+    @property
+    def score(self) -> float:
+        """One number to rank models by: the median, and of several units the geometric mean of the medians in each."""
+        return float(_geometric([self.of(unit).median for unit in self.kinds or ("",)]))
 
     @property
     def rmse(self) -> Float[np.ndarray, " windows"]:
-        """Of each window, over all joints and samples [rad or m]."""
+        """Of each window, over all parts and samples [rad or m]."""
         with np.errstate(invalid="ignore", over="ignore"):
             found = np.sqrt(np.nanmean(self.differences**2, axis=(1, 2)))
         return np.where(np.isfinite(found), found, np.inf)
@@ -56,7 +93,7 @@ class Errors:
         return {run: float(np.median(self.rmse[runs == run])) for run in dict.fromkeys(self.runs)}
 
     def by_joint(self) -> dict[str, float]:
-        """Root of the mean square over all windows."""
+        """Of each part, root of the mean square over all windows."""
         with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
             # A joint that was never measured has no error: NaN.
             warnings.simplefilter("ignore", RuntimeWarning)
@@ -112,9 +149,26 @@ def evaluate(
 
 def errors_of(problem: Problem, z: np.ndarray, s: np.ndarray) -> Errors:
     """Of a problem at a point."""
+    return errors_from(problem, problem.differences(z, s))
+
+
+def errors_from(problem: Problem, differences: Float[np.ndarray, "windows samples nq"]) -> Errors:
+    """From simulated minus measured positions."""
     data: Measured = problem.data
-    differences = problem.differences(z, s)
-    known = data.weights.get("position", np.ones_like(data.q)) > 0
+    parts = parts_of(problem.motion.model)
+    apart = part_differences(parts, data.q + differences, data.q, positions_known(problem))
+    return Errors(data.dt, data.runs, tuple(p.name for p in parts), apart, tuple(p.unit for p in parts))
+
+
+def positions_known(problem: Problem) -> Bool[np.ndarray, "windows samples nq"]:
+    """Which positions were measured, and are predictions rather than given by the log."""
+    known = np.array(problem.data.weights.get("position", np.ones_like(problem.data.q)) > 0)
     known[..., problem.motion.model.topology.prescribed_q] = False
-    differences = np.where(known, differences, np.nan)
-    return Errors(data.dt, data.runs, position_names(problem.motion.model), differences)
+    return known
+
+
+def _geometric(numbers: Sequence) -> np.ndarray:
+    """Geometric mean; of what is nothing or without an end it is that."""
+    with np.errstate(divide="ignore"):
+        found = np.exp(np.mean(np.log(np.stack([np.asarray(x, dtype=float) for x in numbers])), axis=0))
+    return np.asarray(found)

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from ..contact import Contact
+from ..contact import Contact, ContactByPair, Impulses
 from ..dynamics import Mechanism, assemble, move
 from ..model import Model, PrescribedMotion, State
 from ..model.names import Recording, unmarked
@@ -83,6 +83,18 @@ class Motion:
     def _unravel(self):
         with jax.ensure_compile_time_eval():
             return ravel_pytree(self._first(jnp.asarray(self.model.rest()[0]), jnp.zeros(self.model.nv)))[1]
+
+    @cached_property
+    def lasting(self) -> Int[np.ndarray, " lasting"]:
+        """The numbers of a state on which later ones depend: all but impulses from which a search begins."""
+        with jax.ensure_compile_time_eval():
+            first = self._first(jnp.asarray(self.model.rest()[0]), jnp.zeros(self.model.nv))
+        known = self.model.nq + self.model.nv
+        every = np.arange(ravel_pytree(first)[0].size)
+        if first.memory is None or not _solves_implicitly(self.contact):
+            return every
+        impulses = sum(np.size(leaf) for leaf in jax.tree.leaves(first.memory.contact))
+        return np.delete(every, np.arange(known, known + impulses))
 
     def _first(self, q: Float[Array, " nq"], qd: Float[Array, " nv"]) -> State:
         return with_memory(self.model, initial_state(self.model, (q, qd)), self.contact)
@@ -181,6 +193,12 @@ class Motion:
         nq, nv, sensors = self.model.nq, self.model.nv, self.parameters.setup(x).apparatus
         positions = sensors.position_gain * states[..., :nq] + sensors.position_bias
         return {"position": positions, "velocity": states[..., nq : nq + nv]}
+
+
+def _solves_implicitly(contact: Contact | None) -> bool:
+    """Whether the impulses of a step obey equations, wherever the search for them began."""
+    models = contact.models if isinstance(contact, ContactByPair) else [contact]
+    return all(model.derivative == "implicit" for model in models if isinstance(model, Impulses))
 
 
 def window_of(data: Measured) -> Window:

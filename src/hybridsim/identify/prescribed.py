@@ -8,19 +8,27 @@ from jaxtyping import Float
 
 from ..data import DataError
 from ..data.log import Trajectory, with_velocities
+from ..data.log.channels import poses, quaternions
+from ..data.log.rotations import continuous
 from ..model import Model
 from ..simulate.check_motion import check_jumps, check_positions
 from ..simulate.prescribed_motion import differences, resampled
 
 
 def with_all_velocities(model: Model, log: Trajectory) -> Trajectory:
-    """The log with velocities: those of quaternions that prescribed joints have are found on their manifold."""
+    """The log with velocities, which are found on the manifold of the model's joints where they were not measured."""
     topology = model.topology
+    q, mask = np.array(log.q), np.asarray(log.q_mask)
+    for start in quaternions(model):
+        # A log that no reader has made may change signs at will, which no interpolation bears.
+        own = slice(start, start + 4)
+        q[:, own] = continuous(q[:, own], np.all(mask[:, own], axis=1, keepdims=True)[:, 0])
+    log = replace(log, q=q, quaternions=quaternions(model), poses=poses(model))
     if log.qd is not None or not log.quaternions or not set(log.quaternions) <= set(topology.prescribed_q):
         return with_velocities(log)
     flat = np.setdiff1d(np.arange(model.nq), topology.prescribed_q)
     mask = np.asarray(log.q_mask)
-    others = with_velocities(replace(log, q=log.q[:, flat], q_mask=mask[:, flat], quaternions=()))
+    others = with_velocities(replace(log, q=log.q[:, flat], q_mask=mask[:, flat], quaternions=(), poses=()))
     yields = np.asarray(topology.yields)
     qd, known = np.zeros((len(log), model.nv)), np.zeros((len(log), model.nv), dtype=bool)
     qd[:, yields], known[:, yields] = np.asarray(others.qd), np.asarray(others.qd_mask)

@@ -79,8 +79,10 @@ class Fit:
             lines.append(
                 f"{e.name:{width}}  {e.start:11.5g}  {e.value:11.5g}  {interval:>25}  {e.unit} {e.note}".rstrip()
             )
-        error = f"{self.errors.median:.4g}, 90th percentile {self.errors.ninth:.4g}"
-        lines += [f"error of positions, root mean square of a window: median {error}"]
+        for unit in self.errors.kinds or ("",):
+            own = self.errors.of(unit)
+            error = f"{own.median:.4g}, 90th percentile {own.ninth:.4g} {unit}".rstrip()
+            lines += [f"error of positions, root mean square of a window: median {error}"]
         lines += [f"intervals {self.uncertainty}; {self.identifiability}"]
         lines += [f"{len(self.history)} iterations in {self.seconds:.2f} s; ended because: {self.done}"]
         return "\n".join(lines)
@@ -111,7 +113,12 @@ class Fit:
             "seconds": self.seconds,
             "estimated_noise": self.estimated_noise,
             "runs": list(self.runs),
-            "errors": {"dt": self.errors.dt, "runs": self.errors.runs, "joints": self.errors.joints},
+            "errors": {
+                "dt": self.errors.dt,
+                "runs": self.errors.runs,
+                "joints": self.errors.joints,
+                "units": self.errors.units,
+            },
         }
         write_text(folder / "fit.json", json.dumps(text, indent=1))
         write_text(folder / "ranges.json", json.dumps(self.ranges(), indent=1))
@@ -138,7 +145,13 @@ def load_fit(folder: str | Path) -> Fit:
             text["identifiability"],
             text["uncertainty"],
             text["noise"],
-            Errors(where["dt"], tuple(where["runs"]), tuple(where["joints"]), arrays["differences"]),
+            Errors(
+                where["dt"],
+                tuple(where["runs"]),
+                tuple(where["joints"]),
+                arrays["differences"],
+                tuple(where.get("units", ())),
+            ),
             arrays["history"],
             text["cost"],
             text["done"],

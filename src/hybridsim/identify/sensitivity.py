@@ -29,6 +29,7 @@ class Sensitivity:
         self._driven = sorted(
             i for name in ("control_gain", "control_bias", "delay") for i, _ in free.of_apparatus(name)
         )
+        self._kept = motion.lasting
 
     @cached_property
     def _start(self):
@@ -91,7 +92,8 @@ class Sensitivity:
     ) -> dict[str, np.ndarray]:
         """Of positions, velocities and values, by own numbers and then by the chosen ones of x: (windows, samples, numbers,
         own + chosen)."""
-        motion, (count, samples, ns) = self.motion, made.states.shape
+        motion, (count, samples, _) = self.motion, made.states.shape
+        ns = len(self._kept)
         nq, nv, m, steps, each = motion.model.nq, motion.model.nv, motion.own, samples - 1, motion.substeps
         by_x, by_state, by_control = self._steps(x, window, made)
         by_x, driven = by_x[..., chosen], np.isin(chosen, self._driven)
@@ -103,6 +105,7 @@ class Sensitivity:
         first = np.zeros((count, ns, m + x.shape[-1]))
         if m or self._sensors:
             by_sensors, by_own = self._start(x[..., self._sensors], own, x, window.q, window.qd)
+            by_sensors, by_own = (np.asarray(x)[:, self._kept] for x in (by_sensors, by_own))
             first[..., :m], first[..., m + np.array(self._sensors, dtype=int)] = by_own, by_sensors
         first = np.concatenate([first[..., :m], first[..., m + chosen]], axis=-1)
         states = np.empty((count, samples, nq + nv, m + size))
@@ -121,9 +124,11 @@ class Sensitivity:
         }
 
     def _steps(self, x: np.ndarray, window: Window, made: Simulated) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Derivatives of every step by x, state and control."""
+        """Derivatives of every step, without what it only remembers to save time, by x, state and control."""
         motion, (count, samples, ns) = self.motion, made.between.shape
-        steps, outputs = samples - 1, ns + made.values.shape[-1]
+        all_outputs = ns + made.values.shape[-1]
+        lasting = np.concatenate([self._kept, np.arange(ns, all_outputs)])
+        steps, outputs = samples - 1, len(lasting)
         dt = motion.dt / motion.substeps
         times = (np.asarray(window.time)[:, None] + dt * np.arange(steps)).ravel()
         states = np.ascontiguousarray(made.between[:, :-1]).reshape(count * steps, ns)
@@ -131,18 +136,19 @@ class Sensitivity:
         if window.prescribed is not None:
             controls = np.concatenate([controls, np.asarray(window.prescribed)[:, :steps]], axis=2)
         controls = controls.reshape(count * steps, -1)
-        rows_each = steps if outputs <= _WHOLE else steps * outputs
+        whole = all_outputs <= _WHOLE
+        rows_each = steps if whole else steps * outputs
         x = x if self._axis is None else np.repeat(x, rows_each, axis=0)
-        if outputs <= _WHOLE:
-            found = self._step(x, states, controls, times)
+        if whole:
+            found = [np.asarray(part)[:, lasting] for part in self._step(x, states, controls, times)]
         else:
             rows = [np.repeat(array, outputs, axis=0) for array in (states, controls, times)]
-            found = self._row_of_step(x, *rows, np.tile(np.eye(outputs), (count * steps, 1)))
+            found = self._row_of_step(x, *rows, np.tile(np.eye(all_outputs)[lasting], (count * steps, 1)))
         by_x, by_state, by_control = (
             np.asarray(part).reshape(count, steps, outputs, width)
             for part, width in zip(found, (x.shape[-1], ns, controls.shape[-1]), strict=True)
         )
-        return by_x, by_state, by_control
+        return by_x, by_state[..., self._kept], by_control
 
     def _sensed(self, x: np.ndarray, q: np.ndarray, slopes: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Of what the position sensors show."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..model import Model, ModelError, ModelWarning, build_spec, pairs_left_out
 
-__all__ = ["load", "save"]
+__all__ = ["is_urdf", "load", "save"]
 
 
 def load(
@@ -104,6 +104,11 @@ def save(model: Model, path: str | Path, like: str | Path | None = None) -> None
             ModelWarning,
             stacklevel=2,
         )
+
+
+def is_urdf(path: str | Path) -> bool:
+    """Whether a file is a URDF rather than an MJCF file, by its root element."""
+    return _root_tag(Path(path)) == "robot"
 
 
 def _root_tag(path: Path) -> str:

@@ -1,44 +1,43 @@
 """Two runs of `hybridsim fit` side by side."""
 
-from math import degrees, floor, inf, log10
-from typing import Any
+from math import floor, inf, log10
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from .summary_errors import Record, errors_in, shown_unit, units_in
 from .tables import terminal
 
 WIDTH = 120
 
-Record = dict[str, Any]
-"""What JSON holds."""
-
 
 def compared(name_a: str, a: Record, name_b: str, b: Record) -> Record:
     """What differs between the summaries of two runs."""
-    alike = all(a.get(key) == b.get(key) for key in ("window", "unit", "held_out"))
+    alike = all(a.get(key) == b.get(key) for key in ("window", "held_out")) and units_in(a) == units_in(b)
+    units = tuple(dict.fromkeys((*units_in(a), *units_in(b))))
+    stages = {unit: _stages(a["stages"], b["stages"], unit) for unit in units}
     return {
         "a": name_a,
         "b": name_b,
-        "unit": a.get("unit", "rad"),
+        "units": list(units),
         "comparable": alike,
-        "stages": _stages(a["stages"], b["stages"]),
+        "stages": [stage | {"unit": unit} for unit in units for stage in stages[unit]],
         "findings": _findings(a["findings"], b["findings"]),
         "parameters": _parameters(a["parameters"], b["parameters"]),
     }
 
 
-def _stages(a: list[Record], b: list[Record]) -> list[Record]:
-    """Errors of each stage that either has."""
+def _stages(a: list[Record], b: list[Record], unit: str) -> list[Record]:
+    """Errors in one unit of each stage that either has."""
     titles = {stage["name"]: stage["title"] for stage in (*a, *b)}
     in_a, in_b = ({stage["name"]: stage for stage in stages} for stages in (a, b))
     keys = ("median", "ninth")
     return [
         {"name": name, "title": title}
-        | {f"{key}_a": in_a.get(name, {}).get(key) for key in keys}
-        | {f"{key}_b": in_b.get(name, {}).get(key) for key in keys}
+        | {f"{key}_a": errors_in(in_a.get(name, {}), unit).get(key) for key in keys}
+        | {f"{key}_b": errors_in(in_b.get(name, {}), unit).get(key) for key in keys}
         for name, title in titles.items()
     ]
 
@@ -79,7 +78,8 @@ def _interval(p: Record) -> tuple[float, float]:
 def show_comparison(found: Record, console: Console | None = None) -> None:
     """Print errors, findings, and the parameters that differ beyond their intervals."""
     console = console or terminal(WIDTH)
-    console.print(_errors_table(found))
+    for unit in found["units"]:
+        console.print(_errors_table(found, unit))
     if not found["comparable"]:
         _say(console, "Horizon, unit or held-out runs of the two differ, so their errors cannot be compared.")
     for title, which in (("both", "both"), (f"only {found['a']}", "only_a"), (f"only {found['b']}", "only_b")):
@@ -95,13 +95,13 @@ def show_comparison(found: Record, console: Console | None = None) -> None:
             _say(console, f"Only {found[side]} has {', '.join(only)}.")
 
 
-def _errors_table(found: Record) -> Table:
-    scale, unit = (degrees(1), "deg") if found["unit"] == "rad" else (1e3, "mm")
+def _errors_table(found: Record, unit: str) -> Table:
+    scale, word = shown_unit(unit)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(f"error on held-out runs \\[{unit}]")
+    table.add_column(f"error on held-out runs \\[{word}]")
     for column in ("median a", "median b", "b / a", "90 % a", "90 % b"):
         table.add_column(column, justify="right")
-    for stage in found["stages"]:
+    for stage in (stage for stage in found["stages"] if stage["unit"] == unit):
         a, b = stage["median_a"], stage["median_b"]
         ratio = f"{b / a:.3g}" if a and b is not None and found["comparable"] else ""
         cells = ("" if x is None else f"{scale * x:.3g}" for x in (a, b, stage["ninth_a"], stage["ninth_b"]))

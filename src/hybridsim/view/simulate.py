@@ -17,7 +17,8 @@ from .. import native
 from ..contact import Contact, Impulses
 from ..data import DataError
 from ..data.log import DataWarning, Trajectory
-from ..data.log.channels import Channel, channels
+from ..data.log.channels import channels
+from ..identify.parts import part_differences, parts_of
 from ..identify.prescribed import given_motion, with_all_velocities
 from ..identify.setting import contact_of
 from ..model import Model, ModelError, PrescribedMotion
@@ -30,6 +31,7 @@ from ..simulate import (
     needed_to_check,
     rollout,
 )
+from .summary_errors import shown_unit
 from .tables import terminal
 
 MOST_STEPS = 10_000_000
@@ -55,13 +57,17 @@ class Motion:
         known[:, self.model.topology.prescribed_q] = False
         return known
 
-    def errors(self, channel: Channel) -> tuple[float, float] | None:
-        """Of a position, root of the mean square and largest, where it was measured."""
-        known = self.measured[:, channel.index]
-        if self.log is None or not known.any():
-            return None
-        apart = (self.q - self.log.q)[known, channel.index]
-        return float(np.sqrt(np.mean(apart**2))), float(np.abs(apart).max())
+    def errors(self) -> dict[str, tuple[str, float, float]]:
+        """Of each part that was measured its unit, and root of the mean square and largest error [rad or m]."""
+        if self.log is None:
+            return {}
+        parts, found = parts_of(self.model), {}
+        apart = part_differences(parts, self.q, self.log.q, self.measured)
+        for part, own in zip(parts, apart.T, strict=True):
+            own = own[~np.isnan(own)]
+            if len(own):
+                found[part.name] = part.unit, float(np.sqrt(np.mean(own**2))), float(np.abs(own).max())
+        return found
 
 
 def from_rest(
@@ -196,17 +202,24 @@ def motion_csv(motion: Motion) -> str:
 
 def motion_record(motion: Motion) -> dict[str, Any]:
     """In short, for programs."""
-    positions = []
+    positions, errors = [], motion.errors()
     for channel in channels(motion.model):
         if channel.quantity == "position":
-            values, errors = motion.q[:, channel.index], motion.errors(channel)
+            values, error = motion.q[:, channel.index], errors.get(channel.owner) if not channel.part else None
             positions.append(
                 {"name": channel.key, "start": float(values[0]), "end": float(values[-1])}
                 | {"lowest": float(values.min()), "highest": float(values.max())}
-                | ({} if errors is None else {"error_rms": errors[0], "error_largest": errors[1]})
+                | ({} if error is None else {"error_rms": error[1], "error_largest": error[2]})
             )
+    several = {c.owner for c in channels(motion.model) if c.part}
+    # A place and a rotation have several numbers, but one error each.
+    of_parts = [
+        {"name": name, "unit": unit, "error_rms": rms, "error_largest": largest}
+        for name, (unit, rms, largest) in errors.items()
+        if name.removesuffix(".position").removesuffix(".rotation") in several
+    ]
     times = {"seconds": float(motion.time[-1] - motion.time[0]), "dt": motion.dt, "steps": len(motion.time) - 1}
-    return times | {"positions": positions}
+    return times | {"positions": positions} | ({"errors": of_parts} if of_parts else {})
 
 
 def show_motion(motion: Motion, title: str, written: str | None, console: Console | None = None) -> None:
@@ -228,5 +241,10 @@ def show_motion(motion: Motion, title: str, written: str | None, console: Consol
     for row in record["positions"]:
         table.add_row(escape(row["name"]), *(f"{row[column]:.4g}" if column in row else "" for column in shown))
     console.print(table)
+    for row in record.get("errors", []):
+        factor, unit = shown_unit(row["unit"])
+        rms, largest = (f"{factor * row[key]:.3g} {unit}" for key in ("error_rms", "error_largest"))
+        words = f"error of {row['name']}: {rms} (root of the mean square), at most {largest}"
+        console.print(words, markup=False, highlight=False, soft_wrap=True)
     if written is not None:
         console.print(f"Motion: {written}", markup=False, highlight=False, soft_wrap=True)

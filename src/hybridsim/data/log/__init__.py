@@ -3,7 +3,10 @@
 from .choices import column_choices
 from .columns import ColumnMap
 from .delay import Delay, delayed, estimate_delay
+from .floor import Floor, floor_of
 from .notes import DataWarning
+from .pose_choices import holds_poses
+from .pose_order import ordered
 from .quality import quality
 from .read_log import read_log
 from .report import ChannelQuality, Quality
@@ -17,12 +20,16 @@ __all__ = [
     "ColumnMap",
     "DataWarning",
     "Delay",
+    "Floor",
     "Quality",
     "Split",
     "Trajectory",
     "column_choices",
     "delayed",
     "estimate_delay",
+    "floor_of",
+    "holds_poses",
+    "ordered",
     "parts",
     "quality",
     "read_log",

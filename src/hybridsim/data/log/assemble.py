@@ -1,5 +1,6 @@
 """From a table whose columns are known to arrays in SI units with masks."""
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -7,16 +8,22 @@ import numpy as np
 from ...model import Model
 from ..folder import DataError
 from .angles import unwrapped
-from .channels import QUANTITIES, Channel, channels, quaternions
+from .channels import QUANTITIES, Channel, channels, poses, quaternions
 from .columns import ColumnMap
 from .convert import converted, unit_of
 from .interpolate import filled
 from .repair import present, spikes
+from .rotations import between
 from .suspicion import suspicious
 from .table import Table
 from .trajectory import Trajectory
+from .velocity_frames import in_the_body
 
 Kind = Literal["command", "force"]
+_OFF = 0.05
+"""How far from 1 the length of a quaternion may be; it is brought to 1."""
+_MOST_BAD = 0.2
+"""Part of the rows with a quaternion of another length beyond which the columns are no quaternion."""
 
 
 def assemble(
@@ -56,15 +63,14 @@ def assemble(
                 x[:, i] = converted(table.data[rows, k], good[:, i], found)
                 if mask_spikes:
                     _mask_spikes(table, rows, k, channel, x[:, i], good[:, i])
-                suspicious(table, channel, model, x[:, i], good[:, i], found, notes)
+                suspicious(table, channel, model, t, x[:, i], good[:, i], found, notes)
                 if channel.winds and unwrap is not False:
                     x[:, i] = _unwind(table, channel, t, x[:, i], good[:, i], unwrap, limit)
             elif column is not None:
                 x[:, i], good[:, i] = float(column), True
         arrays[quantity] = (filled(t, x, good), good)
-    q, q_mask = _rotations(
-        table, model, *arrays.get("position", (np.zeros((len(t), model.nq)), np.zeros((len(t), model.nq), bool)))
-    )
+    none = np.zeros((len(t), model.nq))
+    q, q_mask = _rotations(table, model, chosen, rows, t, *arrays.get("position", (none, none.astype(bool))))
     kind = _control_kind(table, arrays, controls)
     extra, extra_masks = _values(table, names, kept, rows, t)
     other = "force" if kind == "command" else "command"
@@ -81,10 +87,12 @@ def assemble(
     none = (None, None)
     qd, qd_mask = arrays.get("velocity", none)
     forces, forces_mask = arrays.get(kind, none)
-    return Trajectory(
+    found = Trajectory(
         t, q, qd, forces, kind, extra, q_mask, qd_mask, forces_mask, extra_masks, model.joint_names, columns,
-        table.path, table.row[rows], tuple(notes.all), table.path, limit, quaternions(model),
+        table.path, table.row[rows], tuple(notes.all), table.path, limit, quaternions(model), poses(model),
     )  # fmt: skip
+    found = in_the_body(found, model, notes)
+    return replace(found, notes=tuple(notes.all))
 
 
 def _check_units(table: Table, model: Model, units: dict[str, str]) -> None:
@@ -134,24 +142,38 @@ def _unwind(table: Table, channel: Channel, t, x, good, unwrap: bool | float, li
     return result
 
 
-def _rotations(table: Table, model: Model, q: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rotations(
+    table: Table,
+    model: Model,
+    chosen: dict[Channel, str | float | None],
+    rows: np.ndarray,
+    t: np.ndarray,
+    q: np.ndarray,
+    mask: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Quaternions of unit length whose sign does not flip; a row without all four numbers is masked."""
     for start in quaternions(model):
-        part, whole = q[:, start : start + 4], mask[:, start : start + 4].all(1)
-        length = np.linalg.norm(part, axis=1)
-        bad = whole & (np.abs(length - 1) > 0.05)
-        if bad.mean() > 0.2:
-            i = np.flatnonzero(bad)[0]
-            raise DataError(
-                f"{table.path}: the quaternion at sample {i} has length {length[i]:.4g}, not 1; check columns= (w, x, y, z)"
-            )
+        own = slice(start, start + 4)
+        whole = mask[:, own].all(axis=1)
+        length = np.linalg.norm(q[:, own], axis=1)
+        bad = whole & (np.abs(length - 1) > _OFF)
         if bad.any():
-            table.notes.warn(f"{bad.sum()} quaternions are not of length 1: masked")
+            i = int(np.flatnonzero(bad)[0])
+            columns = [
+                chosen.get(c) for c in channels(model) if c.quantity == "position" and start <= c.index < start + 4
+            ]
+            where = f"the quaternion in columns {', '.join(map(repr, columns))}"
+            numbers = f"({', '.join(f'{x + 0.0:.4g}' for x in q[i, own])}), of length {length[i]:.4g}"
+            at = f"{table.what} {table.row[rows[i]]}"
+            if np.count_nonzero(bad) > _MOST_BAD * np.count_nonzero(whole):
+                raise DataError(
+                    f"{table.path}, {at}: {where} is {numbers}, but a rotation has length 1, and so it is in "
+                    f"{np.count_nonzero(bad)} of {len(bad)} rows; give the columns of w, x, y and z, or mend the log"
+                )
+            table.notes.warn(f"{where} has not length 1 in {bad.sum()} rows, such as {numbers} at {at}: masked")
         good = whole & ~bad
-        part = np.where(good[:, None], part / np.where(length > 0, length, 1)[:, None], [1.0, 0, 0, 0])
-        flips = np.cumprod(np.where((part[1:] * part[:-1]).sum(1) < 0, -1.0, 1.0))
-        q[1:, start : start + 4], q[0, start : start + 4] = part[1:] * flips[:, None], part[0]
-        mask[:, start : start + 4] = good[:, None]
+        q[:, own] = between(t, q[:, own], good)
+        mask[:, own] = good[:, None]
     return q, mask
 
 

@@ -36,6 +36,8 @@ class Channel:
     """Whether it turns or slides; other for quaternions and commands."""
     winds: bool = False
     """An angle that a log may have wrapped."""
+    joint: str = ""
+    """The kind of the joint; empty for commands."""
 
     @property
     def key(self) -> str:
@@ -56,11 +58,11 @@ def channels(model: Model) -> list[Channel]:
             if kind.nv == 1:
                 slides = kind.name == "prismatic"
                 winds = quantity == "position" and not slides
-                found.append(Channel(name, quantity, "", start, "length" if slides else "angle", winds))
+                found.append(Channel(name, quantity, "", start, "length" if slides else "angle", winds, kind.name))
                 continue
             for offset, part in enumerate(_PARTS[kind.name][quantity]):
                 motion = "other" if part in _QUATERNION else "angle" if part in _TURNS else "length"
-                found.append(Channel(name, quantity, part, start + offset, motion, part == "angle"))
+                found.append(Channel(name, quantity, part, start + offset, motion, part == "angle", kind.name))
     found += [Channel(name, "command", "", i, "other") for i, name in enumerate(model.actuators.names)]
     return found
 
@@ -68,3 +70,8 @@ def channels(model: Model) -> list[Channel]:
 def quaternions(model: Model) -> tuple[int, ...]:
     """Where in q quaternions begin."""
     return tuple(c.index for c in channels(model) if c.quantity == "position" and c.part == "qw")
+
+
+def poses(model: Model) -> tuple[int, ...]:
+    """Where in q poses of free joints begin."""
+    return tuple(c.index for c in channels(model) if c.quantity == "position" and c.part == "x" and c.joint == "free")

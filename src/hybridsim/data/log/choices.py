@@ -4,8 +4,11 @@ from pathlib import Path
 
 from ...model import Model
 from .channels import QUANTITIES, channels
+from .channels import poses as channels_poses
+from .euler_angles import with_quaternions
 from .guess import candidates
 from .notes import Notes
+from .pose_choices import pose_choices
 from .read_log import open_table
 from .words import is_time, tokens
 
@@ -17,15 +20,21 @@ def column_choices(path: str | Path, model: Model) -> tuple[dict[str, list[str]]
 
     What was measured comes before what was filtered: a filter delays.
     """
-    table = open_table(Path(path), Notes())
-    names = [name for name in table.names if name and not is_time(name)]
+    names = column_names(path, model)
     found: dict[str, list[str]] = {}
-    every = channels(model)
+    every, poses = channels(model), pose_choices(model, names, {}, str(path))
     for quantity in QUANTITIES:
         group = [c for c in every if c.quantity == quantity]
         options = candidates(model, group, names, [])
-        found |= {c.key: sorted(options.get(c, []), key=_rank) for c in group}
+        found |= {c.key: sorted(options.get(c) or poses.get(c.key, []), key=_rank) for c in group}
     return found, names
+
+
+def column_names(path: str | Path, model: Model) -> list[str]:
+    """All columns of a file but its time; with those of a rotation where it has roll, pitch and yaw of a free body."""
+    table = open_table(Path(path), Notes())
+    names = with_quaternions(table, table.names, None) if channels_poses(model) else table.names
+    return [name for name in names if name and not is_time(name)]
 
 
 def _rank(name: str) -> int:

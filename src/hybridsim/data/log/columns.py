@@ -8,6 +8,7 @@ from ..folder import DataError
 from .channels import QUANTITIES, Channel, channels
 from .guess import candidates
 from .notes import Notes, listed
+from .pose_choices import pose_choices
 
 Given = Mapping[str, str | float | None]
 
@@ -39,15 +40,22 @@ class ColumnMap:
         return "\n".join([*lines, "not used: " + (", ".join(self.unused) or "none")])
 
 
-def match(path: str, names: list[str], model: Model, given: Given, notes: Notes) -> dict[Channel, str | float | None]:
-    """The column of every channel that has one; positions of all joints are needed, the rest may be absent."""
+def match(
+    path: str, names: list[str], model: Model, given: Given, notes: Notes, order: Mapping[str, str] | None = None
+) -> dict[Channel, str | float | None]:
+    """The column of every channel that has one; positions of all joints are needed, the rest may be absent.
+
+    `order`: columns of rotations whose names do not tell which is w.
+    """
     every = channels(model)
     _check_given(path, names, every, given)
     found: dict[Channel, str | float | None] = {c: given[c.key] for c in every if c.key in given}
     free = [name for name in names if name not in [v for v in given.values() if isinstance(v, str)]]
+    poses = pose_choices(model, names, given, path) | {key: [column] for key, column in (order or {}).items()}
     for quantity in QUANTITIES:
         group = [c for c in every if c.quantity == quantity]
         options = candidates(model, group, free, [c.key for c in found])
+        options |= {c: poses[c.key] for c in group if c.key in poses and c not in options}
         for channel in group:
             if channel in found:
                 continue
@@ -59,6 +67,10 @@ def match(path: str, names: list[str], model: Model, given: Given, notes: Notes)
                 )
             if choice:
                 found[channel] = choice[0]
+    forces = [c for c in every if c.quantity == "force"]
+    if any(isinstance(found.get(c), str) for c in forces):
+        # Motors act between links: nothing pushes the root of a floating robot but the world.
+        found |= {c: 0.0 for c in forces if c.joint == "free" and c not in found}
     _check_used_once(path, found)
     _check_complete(path, names, every, found, notes)
     return found
@@ -98,7 +110,7 @@ def _check_complete(path, names, every, found, notes: Notes) -> None:
             "was not measured"
         )
     for quantity in QUANTITIES[1:]:
-        group = [c for c in every if c.quantity == quantity]
+        group = [c for c in every if c.quantity == quantity and c.joint != "free"]
         absent = [c.key for c in group if c not in found]
         if absent and len(absent) < len(group):
             notes.warn(

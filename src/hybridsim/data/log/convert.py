@@ -14,6 +14,8 @@ def unit_of(table: Table, column: int, channel: Channel, units: dict[str, str]) 
     where = f"{table.path}, column {name!r} ({channel.key})"
     written = table.units.get(column) or split_unit(name)[1]
     given = units.get(channel.key) or units.get(channel.quantity)
+    if channel.motion == "other" and channel.quantity == "position":
+        return None  # a quaternion has no unit
     if not (text := given or written):
         return None
     found = unit(text, where)

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Float
 
-from .smooth import local_polynomial
+from .polynomial import local_polynomial
 
 
 def quantum(x: Float[np.ndarray, " n"]) -> float:

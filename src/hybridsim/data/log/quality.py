@@ -7,8 +7,8 @@ from ..folder import DataError
 from .channels import Channel, channels
 from .delay import Delay, estimate_delay
 from .findings import held, longest_stuck, noise, quantum, saturation, velocity_ratio
+from .polynomial import local_polynomial
 from .report import ChannelQuality, Level, Quality
-from .smooth import local_polynomial
 from .suspicion import limits
 from .trajectory import Trajectory
 
@@ -84,7 +84,7 @@ def _channel(t, model, channel, x, good, still, verdicts) -> ChannelQuality:
         if share > 0.02:
             verdicts.append(("look", f"{key} is at its limit of {limit:.4g} for {100 * share:.3g} % of the time"))
     stuck = longest_stuck(times, values, still[good])
-    if np.ptp(values) == 0:
+    if np.ptp(values) == 0 and channel.joint != "free":
         # Joints that are not driven have no force, and that is no damage.
         level: Level = "look" if channel.quantity in ("force", "command") else "bad"
         verdicts.append((level, f"{key} is always {values[0]:.4g}: a dead channel"))

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,10 +12,13 @@ from ...model import Model
 from ...reading import amount, check_file
 from ..folder import DataError
 from .assemble import assemble
+from .channels import poses
 from .clock import clock
 from .columns import Given, match
+from .euler_angles import with_quaternions
 from .limits import MOST_BYTES
 from .notes import Notes
+from .pose_order import with_order
 from .read_arrays import read_npz, read_parquet
 from .read_csv import read_csv
 from .read_mcap import read_mcap
@@ -62,15 +66,22 @@ def read_log(
     notes = Notes()
     table = _cut(open_table(path, notes, header, topic, max_bytes), rows)
     names = _unique(table)
+    if poses(model):
+        names = with_quaternions(table, names, (units or {}).get("position"))
     given = dict(columns or {})
     kept = {name: (cols,) if isinstance(cols, str) else tuple(cols) for name, cols in (values or {}).items()}
     time, order, time_column = clock(table, names, given, dict(units or {}), dt)
     free = [n for n in names if n not in time_column and n not in {c for cols in kept.values() for c in cols}]
-    chosen = match(str(path), free, model, {k: v for k, v in given.items() if k != "time"}, notes)
-    trajectory = assemble(
-        table, names, model, chosen, dict(units or {}), given, kept, time, order, time_column, controls, unwrap,
-        spikes == "mask", max_gap,
-    )  # fmt: skip
+    own = {k: v for k, v in given.items() if k != "time"}
+
+    def read(rotation: dict[str, str], notes: Notes) -> Trajectory:
+        chosen = match(str(path), free, model, own, notes, rotation)
+        return assemble(
+            replace(table, notes=notes), names, model, chosen, dict(units or {}), given, kept, time, order, time_column,
+            controls, unwrap, spikes == "mask", max_gap,
+        )  # fmt: skip
+
+    trajectory = read(with_order(model, free, own, read, notes), notes)
     notes.emit(str(path))
     return trajectory
 

@@ -4,14 +4,11 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
 
 from ..folder import DataError
 from .interpolate import filled
+from .manifold import on_the_manifold
 from .trajectory import Trajectory
-
-_CHUNK = 200_000
-"""Samples fitted at once, to bound the memory."""
 
 
 def smooth(
@@ -26,27 +23,28 @@ def smooth(
 
     "polynomial" fits one of `order` to the samples within a `window` [s] around each (Savitzky and Golay's filter, but at
     the stamps as they are, so jitter does not matter). "butterworth" runs a filter of `order` with `cutoff` [Hz] forward
-    and backward. Neither crosses a hole; a velocity is masked where fewer than order + 1 positions are near.
+    and backward. Neither crosses a hole; a velocity is masked where fewer than order + 1 positions are near. Rotations are
+    fitted on their manifold: around each sample by the rotation vectors to its neighbours.
     """
     t = trajectory
-    if t.quaternions:
-        raise DataError(
-            f"trajectory {t.source!r}: velocities of quaternions are not differences of numbers; measure qd, or leave "
-            "the ball or free joint out"
-        )
     if method == "polynomial":
         if order < 1 or not window > 0:
             raise DataError(f"order is {order} and window {window} s; they must be 1 or more, and positive")
-        result = local_polynomial(t.time, t.q, np.asarray(t.q_mask), window, order, t.max_gap)
+        result = on_the_manifold(t, window, order)
+    elif t.quaternions:
+        raise DataError(
+            f"trajectory {t.source!r} has quaternions, which a Butterworth filter would take apart into numbers; use "
+            'method="polynomial"'
+        )
     else:
         if not 0 < cutoff < 0.5 / t.dt:
             raise DataError(f"cutoff is {cutoff} Hz; it must lie between 0 and half the rate, {0.5 / t.dt:.4g} Hz")
         result = _butterworth(t, order, cutoff)
-    q, qd, known = result
+    q, qd, known, near = result
     text = f"velocities from positions ({method}, " + (
         f"{window:g} s)" if method == "polynomial" else f"{cutoff:g} Hz)"
     )
-    smoothed = np.where(known, q, t.q) if positions else t.q
+    smoothed = np.where(near, q, t.q) if positions else t.q
     return replace(t, q=smoothed, qd=filled(t.time, qd, known), qd_mask=known).with_notes([text])
 
 
@@ -57,43 +55,7 @@ def with_velocities(trajectory: Trajectory) -> Trajectory:
     return t if t.qd is not None else smooth(t, window=max(0.05, 8 * t.dt))
 
 
-def local_polynomial(
-    time: Float[np.ndarray, " n"],
-    values: Float[np.ndarray, "n k"],
-    mask: Bool[np.ndarray, "n k"],
-    window: float,
-    order: int,
-    max_gap: float,
-) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, "n k"], Bool[np.ndarray, "n k"]]:
-    """Value and slope at every sample of the polynomial fitted to its neighbours, and where there were enough."""
-    n = len(time)
-    step = np.median(np.diff(time)) if n > 1 else 1.0
-    half = int(max(np.ceil(window / 2 / step), np.ceil((order + 1) / 2)))
-    piece = np.concatenate([[0], np.cumsum(np.diff(time) > max_gap)])
-    value, slope, known = values.copy(), np.zeros_like(values), np.zeros(values.shape, bool)
-    for start in range(0, n, _CHUNK):
-        i = np.arange(start, min(start + _CHUNK, n))
-        near = i[:, None] + np.arange(-half, half + 1)
-        inside = (near >= 0) & (near < n)
-        near = np.clip(near, 0, n - 1)
-        inside &= piece[near] == piece[i][:, None]
-        # Times in half windows keep the normal equations well scaled.
-        s = (time[near] - time[i][:, None]) / (half * step)
-        powers = s[..., None] ** np.arange(order + 1)
-        for k in range(values.shape[1]):
-            weight = (inside & mask[near, k]).astype(float)
-            enough = weight.sum(1) >= order + 2
-            normal = np.einsum("nm,nmi,nmj->nij", weight, powers, powers)
-            normal[~enough] = np.eye(order + 1)
-            right = np.einsum("nm,nmi,nm->ni", weight, powers, values[near, k] - values[i, k][:, None])
-            fit = np.linalg.solve(normal + 1e-12 * np.eye(order + 1), right[..., None])[..., 0]
-            value[i, k] = np.where(enough, values[i, k] + fit[:, 0], values[i, k])
-            slope[i, k] = np.where(enough, fit[:, 1] / (half * step), 0.0)
-            known[i, k] = enough
-    return value, slope, known
-
-
-def _butterworth(t: Trajectory, order: int, cutoff: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _butterworth(t: Trajectory, order: int, cutoff: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     from scipy.signal import butter, sosfiltfilt
 
     value, slope, known = t.q.copy(), np.zeros_like(t.q), np.zeros(t.q.shape, bool)
@@ -108,4 +70,4 @@ def _butterworth(t: Trajectory, order: int, cutoff: float) -> tuple[np.ndarray, 
             value[piece, k] = np.interp(time, even, x)
             slope[piece, k] = np.interp(time, even, np.gradient(x, t.dt))
             known[piece, k] = t.q_mask[piece, k]
-    return value, slope, known
+    return value, slope, known, known

@@ -56,6 +56,8 @@ class Trajectory:
     """A longer time between samples is a hole [s]; 0: five usual steps."""
     quaternions: tuple[int, ...] = ()
     """Where in q quaternions begin."""
+    poses: tuple[int, ...] = ()
+    """Where in q poses of free joints begin: xyz, then a quaternion. Their velocity is angular, then linear, in the body."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__.__get__(self)

@@ -19,19 +19,36 @@ def where(calibration: Calibration) -> str:
 def sentence(calibration: Calibration, units: Units) -> str:
     """The result, made from the numbers."""
     original, best = calibration.stages[0], calibration.best
-    before, after = units.factor * original.held_out.median, units.factor * best.held_out.median
+    before, after = (units.text(stage.held_out) for stage in (original, best))
     on = f"On {where(calibration)}"
     horizon = f"the median error over {calibration.window:g} s"
-    if math.isinf(after):
+    if math.isinf(best.held_out.score):
         return f"{on} every model runs away from the measured motion within {calibration.window:g} s."
     if best is original:
         if len(calibration.stages) == 1:
-            return f"{on} {horizon} is {error(before, units.unit)} with the model as it is in the file; nothing was fitted."
-        return f"{on} no fitted model is better than the one in the file: {horizon} is {error(before, units.unit)}."
-    if math.isinf(before):
-        return f"{on} the model of the file runs away; now {horizon} is {error(after, units.unit)}."
-    gain = f"{times(before / after)} times" if after > 0 else "to nothing"
-    return f"{on} {horizon} falls from {error(before, units.unit)} to {error(after, units.unit)}, {gain}."
+            return f"{on} {horizon} is {before} with the model as it is in the file; nothing was fitted."
+        return f"{on} no fitted model is better than the one in the file: {horizon} is {before}."
+    if math.isinf(original.held_out.score):
+        return f"{on} the model of the file runs away; now {horizon} is {after}."
+    return f"{on} {horizon} {_falls(original, best, units)} from {before} to {after}, {_gain(original, best, units)}."
+
+
+def _ratios(original: Stage, best: Stage, units: Units) -> list[float]:
+    """In each unit, how many times smaller the error is."""
+    pairs = [[stage.held_out.of(kind.si).median for stage in (original, best)] for kind in units.kinds]
+    return [before / after if after > 0 else math.inf for before, after in pairs]
+
+
+def _falls(original: Stage, best: Stage, units: Units) -> str:
+    """The best of all may be a little worse in one of two units."""
+    return "falls" if min(_ratios(original, best, units)) >= 1 else "goes"
+
+
+def _gain(original: Stage, best: Stage, units: Units) -> str:
+    ratios = _ratios(original, best, units)
+    if math.inf in ratios:
+        return "to nothing"
+    return f"{' and '.join(map(times, ratios))} times" + ("" if min(ratios) >= 1 else " smaller")
 
 
 def advice(calibration: Calibration, files: dict[str, str]) -> str:
@@ -44,14 +61,14 @@ def advice(calibration: Calibration, files: dict[str, str]) -> str:
         return f"Take {file}."
     simpler = min(
         (s for s in calibration.stages if s.name not in ("original", "hybrid")),
-        key=lambda s: s.held_out.median,
+        key=lambda s: s.held_out.score,
         default=None,
     )
     if best is not hybrid:
         return f"The network adds nothing: take {file}."
-    if simpler is None or not math.isfinite(simpler.held_out.median):
+    if simpler is None or not math.isfinite(simpler.held_out.score):
         return f"Take the hybrid model ({file})."
-    gain = 1 - best.held_out.median / simpler.held_out.median
+    gain = 1 - best.held_out.score / simpler.held_out.score
     if gain < 0.1:
         plain = file_of(calibration, simpler, files)
         return f"The network takes away only {percent(gain)} of the error: {plain}, without it, is nearly as good."
@@ -74,16 +91,22 @@ def cards(calibration: Calibration, units: Units) -> Html:
 
 def _card(calibration: Calibration, stage: Stage, units: Units) -> Html:
     best = stage is calibration.best
-    median, ninth = (units.factor * x for x in (stage.held_out.median, stage.held_out.ninth))
-    value, unit = (number(median, full=True), units.unit) if math.isfinite(median) else (error(median), "")
+    medians = [kind.factor * stage.held_out.of(kind.si).median for kind in units.kinds]
+    ran_away = not all(map(math.isfinite, medians))
+    shown = [(error(math.inf), "")] if ran_away else []
+    shown = shown or [(number(x, full=True), kind.unit) for x, kind in zip(medians, units.kinds, strict=True)]
+    ninth = math.isfinite(stage.held_out.ninth)
     return tag(
         "div",
         tag(
             "h3", stage.name, tag("span", "best", class_="badge") if best and len(calibration.stages) > 1 else Html("")
         ),
         tag("p", stage.title, class_="small"),
-        tag("p", tag("span", value, class_="big" if unit else "big words"), " ", unit, class_="value"),
-        tag("p", f"90 % of windows below {error(ninth, units.unit)}" if math.isfinite(ninth) else _diverged(stage)),
+        *(
+            tag("p", tag("span", value, class_="big" if unit else "big words"), " ", unit, class_="value")
+            for value, unit in shown
+        ),
+        tag("p", f"90 % of windows below {units.text(stage.held_out, 'ninth')}" if ninth else _diverged(stage)),
         _settled(stage, units),
         _against_original(calibration, stage),
         class_="card best" if best else "card",
@@ -95,13 +118,16 @@ def _settled(stage: Stage, units: Units) -> Html:
     """Where encoders have another zero in every run, the error once a run's first seconds have told it."""
     if stage.settled is None:
         return tag("p")
-    known = error(units.factor * stage.settled.median, units.unit)
-    return tag("p", f"{known} after the first seconds of a run have told its encoders' zeros", class_="small")
+    return tag(
+        "p",
+        f"{units.text(stage.settled)} after the first seconds of a run have told its encoders' zeros",
+        class_="small",
+    )
 
 
 def _against_original(calibration: Calibration, stage: Stage) -> Html:
     """A bar: the part of the original's error that is left."""
-    before, after = calibration.stages[0].held_out.median, stage.held_out.median
+    before, after = calibration.stages[0].held_out.score, stage.held_out.score
     if not (math.isfinite(before) and before > 0):
         return Html("")
     left = after / before

@@ -66,16 +66,17 @@ def _draw_joint(axes: Axes, stages: tuple[Stage, ...], windows: list[int], joint
             axes.axvspan(k * length, k * length + reference.begin, 0, 0.035, color=MUTED, lw=0, alpha=0.7)
     x, measured = _measured(stages[-1], windows, joint)
     lines = [_simulated(stages[-1], stage, windows, joint) for stage in stages]
-    low, high = limits(*(units.factor * y for y in (measured, lines[-1][1], lines[0][1])))
-    axes.plot(x, units.factor * measured, color=INK, lw=3.2, alpha=0.28)
+    name = reference.joints[joint]
+    kind = units.of(name)
+    low, high = limits(*(kind.factor * y for y in (measured, lines[-1][1], lines[0][1])))
+    axes.plot(x, kind.factor * measured, color=INK, lw=3.2, alpha=0.28)
     for stage, (x, y) in zip(stages, lines, strict=True):
-        axes.plot(x, cut(units.factor * y, low, high), color=stage_colour(stage.name), lw=1.15)
+        axes.plot(x, cut(kind.factor * y, low, high), color=stage_colour(stage.name), lw=1.15)
     axes.set_ylim(low, high)
     axes.set_xlim(0, len(windows) * length)
     axes.grid(visible=False, axis="x")
-    name = reference.joints[joint]
     axes.set_title(name)
-    axes.set_ylabel(f"position [{units.by_joint.get(name, units.unit)}]")
+    axes.set_ylabel(f"position [{kind.unit}]")
     axes.tick_params(axis="x", length=0)
 
 
@@ -132,4 +133,4 @@ def legend(stages: tuple[Stage, ...], begin: float, dots: bool = False) -> list:
 
 
 def _told(stage: Stage) -> str:
-    return stage.name if np.isfinite(stage.held_out.median) else f"{stage.name} (diverged)"
+    return stage.name if np.isfinite(stage.held_out.score) else f"{stage.name} (diverged)"

@@ -38,7 +38,7 @@ class Page:
 
 
 def page(calibration: Calibration, files: dict[str, str]) -> Page:
-    units = units_of(calibration.stages[0].model)
+    units = units_of(calibration.stages[0].model, calibration.stages[0].held_out)
     names = _names(calibration)
     motion = _motion(calibration, names, units)
     horizon = error_by_horizon(calibration, units)
@@ -98,8 +98,6 @@ def _head(calibration: Calibration, units: Units, files: dict[str, str]) -> Html
             "No run was held out, so these errors are of runs that the fit has seen. They say little about other motions: "
             "log a second run."
         )
-    if units.mixed:
-        notes.append("The joints turn and slide: an error over all of them mixes rad and m.")
     return tag(
         "header",
         tag("p", "Calibration report", class_="kicker"),
@@ -111,9 +109,18 @@ def _head(calibration: Calibration, units: Units, files: dict[str, str]) -> Html
         tag(
             "p",
             f"Error: root mean square over joints and samples of a window of {calibration.window:g} s; the big number is the "
-            f"median over windows.",
+            f"median over windows.{_two_units(units)}",
             class_="small",
         ),
+    )
+
+
+def _two_units(units: Units) -> str:
+    if len(units.kinds) < 2:
+        return ""
+    return (
+        " What turns and what slides have errors of their own: of a free body the angle by which it is turned away, and the "
+        "distance. The best model has the least product of both."
     )
 
 

@@ -1,40 +1,45 @@
-"""In which unit positions are shown: degrees, metres, or both kinds as they are."""
+"""In which units positions and their errors are shown: degrees for what turns, millimetres for what slides."""
 
-import math
 from dataclasses import dataclass
 
-from ...identify.places import position_names
+from ...identify import Errors
+from ...identify.parts import parts_of, shown_names
 from ...model import Model
-from ...model.joints import Continuous, Prismatic, Revolute
+from ..summary_errors import shown_unit
+from .numbers import error
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Numbers in SI units, times `factor`, are in `unit`."""
+
+    si: str
+    """ "rad" or "m"."""
+    factor: float
+    unit: str
 
 
 @dataclass(frozen=True)
 class Units:
-    """Positions of a model [rad or m], times `factor`, are in `unit`."""
+    """Of a model, each kind of its positions, and which kind each of them is."""
 
-    factor: float
-    unit: str
-    by_joint: dict[str, str]
-    """The unit of each joint's own position, after the same factor."""
+    kinds: tuple[Kind, ...]
+    by_name: dict[str, Kind]
+    """Of parts of errors and of numbers that are drawn."""
 
-    @property
-    def mixed(self) -> bool:
-        return self.unit == "rad or m"
+    def of(self, name: str) -> Kind:
+        return self.by_name.get(name, self.kinds[0])
 
-
-def units_of(model: Model) -> Units:
-    """Degrees where all joints turn, metres where all slide; a mean over both kinds keeps rad and m."""
-    topology = model.topology
-    kinds = [k for k, mimic in zip(topology.kinds, topology.mimics, strict=True) if mimic < 0 for _ in range(k.nq)]
-    names = position_names(model)
-    if kinds and all(isinstance(kind, Revolute | Continuous) for kind in kinds):
-        return Units(math.degrees(1), "deg", dict.fromkeys(names, "deg"))
-    if kinds and all(isinstance(kind, Prismatic) for kind in kinds):
-        return Units(1.0, "m", dict.fromkeys(names, "m"))
-    return Units(1.0, "rad or m", {name: _own(kind) for name, kind in zip(names, kinds, strict=True)})
+    def text(self, errors: Errors, what: str = "median") -> str:
+        """An error in all units, such as "3.1 mm and 2.4 deg"."""
+        return " and ".join(error(kind.factor * getattr(errors.of(kind.si), what), kind.unit) for kind in self.kinds)
 
 
-def _own(kind: object) -> str:
-    if isinstance(kind, Revolute | Continuous):
-        return "rad"
-    return "m" if isinstance(kind, Prismatic) else "rad or m"
+def units_of(model: Model, errors: Errors | None = None) -> Units:
+    """Degrees, millimetres or both; of these only where there are errors, if some are given."""
+    known = {unit: Kind(unit, *shown_unit(unit)) for unit in ("m", "rad")}
+    named = [(part.name, part.unit) for part in parts_of(model)]
+    wanted = () if errors is None else errors.kinds
+    kinds = dict.fromkeys(known[unit] for _, unit in named if not wanted or unit in wanted)
+    by_name = {name: known[unit] for name, unit in (*named, *shown_names(model))}
+    return Units(tuple(kinds) or (known["rad"],), by_name)

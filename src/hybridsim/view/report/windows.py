@@ -1,9 +1,12 @@
 """Which of the predicted windows are shown, and where each lies."""
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Float
 
 from ...calibrate.result import Calibration, Prediction, Stage
+from ...identify import Errors
 
 
 def compared(calibration: Calibration) -> tuple[Stage, ...]:
@@ -51,7 +54,9 @@ def same_window(prediction: Prediction, other: Prediction, window: int) -> int |
 
 
 def window_errors(prediction: Prediction) -> Float[np.ndarray, " windows"]:
-    """Root mean square of each; infinite where it ran away [rad or m]."""
+    """Of each one number to rank by; infinite where it ran away."""
+    if prediction.errors is not None:
+        return prediction.errors.scores
     with np.errstate(over="ignore", invalid="ignore"):
         squares = (prediction.simulated - prediction.measured) ** 2
     known = np.isfinite(prediction.measured)
@@ -59,6 +64,15 @@ def window_errors(prediction: Prediction) -> Float[np.ndarray, " windows"]:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         found = np.sqrt(np.where(known, squares, 0.0).sum(axis=(1, 2)) / count)
     return np.where(np.isfinite(found), found, np.inf)
+
+
+def window_errors_of(prediction: Prediction, window: int) -> Errors:
+    """Of one window."""
+    if prediction.errors is None:
+        apart = (prediction.simulated - prediction.measured)[[window]]
+        return Errors(1.0, (prediction.runs[window],), prediction.joints, apart)
+    errors = prediction.errors
+    return replace(errors, runs=(errors.runs[window],), differences=errors.differences[[window]])
 
 
 def thinned(samples: int, most: int) -> np.ndarray:

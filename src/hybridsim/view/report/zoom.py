@@ -4,12 +4,22 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...calibrate.result import Calibration, Stage
+from ...calibrate.result import Calibration, Prediction, Stage
 from .numbers import error, number
 from .overlays import legend, worst_joints
 from .picture import INK, MUTED, Picture, drawing, picture, stage_colour
 from .units import Units
-from .windows import compared, cut, limits, log_time, measured_samples, same_window, thinned, window_errors
+from .windows import (
+    compared,
+    cut,
+    limits,
+    log_time,
+    measured_samples,
+    same_window,
+    thinned,
+    window_errors,
+    window_errors_of,
+)
 
 
 def zoom(calibration: Calibration, names: dict[str, str], units: Units) -> Picture:
@@ -26,18 +36,23 @@ def zoom(calibration: Calibration, names: dict[str, str], units: Units) -> Pictu
         grid = figure.subplots(len(joints), len(windows), sharex=True, squeeze=False)
         for column, (which, window) in enumerate(windows.items()):
             for row, joint in enumerate(joints):
-                _draw(grid[row, column], stages, window, joint, units.factor)
-            grid[0, column].set_title(f"{which} window: {error(units.factor * float(errors[window]), units.unit)}")
+                _draw(grid[row, column], stages, window, joint, units.of(prediction.joints[joint]).factor)
+            grid[0, column].set_title(f"{which} window: {_error(prediction, window, units)}")
             grid[-1, column].set_xlabel("time in the window [s]")
         for row, joint in enumerate(joints):
             name = prediction.joints[joint]
-            grid[row, 0].set_ylabel(f"{name} [{units.by_joint.get(name, units.unit)}]")
+            grid[row, 0].set_ylabel(f"{name} [{units.of(name).unit}]")
         figure.legend(handles=legend(stages, prediction.begin, dots=True), loc="outside upper left", ncols=5)
         caption = f"The {', '.join(windows)} of {len(errors)} windows by the error of the model “{stages[-1].name}”: "
         caption += "; ".join(
             f"{names[prediction.runs[w]]} from {number(log_time(prediction, w), 5)} s" for w in windows.values()
         )
         return picture("windows", figure, "Measured and simulated positions in three windows, enlarged", caption)
+
+
+def _error(prediction: Prediction, window: int, units: Units) -> str:
+    found = window_errors_of(prediction, window)
+    return " and ".join(error(kind.factor * float(found.of(kind.si).rmse[0]), kind.unit) for kind in units.kinds)
 
 
 def _draw(axes: Axes, stages: tuple[Stage, ...], window: int, joint: int, factor: float) -> None:
