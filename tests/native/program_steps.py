@@ -66,7 +66,9 @@ SMOOTH = {
 CONSTANTS = {
     "times constants": lambda x: x * np.resize([0.0, 1.0, -1.0, 0.5, 3.0], x.shape).astype(x.dtype),
     "constants over": lambda x: np.resize([0.0, 1.0, -3.0], x.shape).astype(x.dtype) / x,
-    "dot constants": lambda x: jnp.tensordot(x, np.resize([0.0, 2.0, -0.5], (*x.shape, 2)).astype(x.dtype), x.ndim),
+    "dot constants": lambda x: jnp.tensordot(
+        disturbed(x), np.resize([0.0, 2.0, -0.5], (*x.shape, 2)).astype(x.dtype), x.ndim
+    ),
 }
 STEPPED = {
     "floor": jnp.floor, "ceil": jnp.ceil, "round": jnp.round,
@@ -272,18 +274,21 @@ def reduce(draw, pool):
         function = {"logsumexp": jax.nn.logsumexp, "norm": lambda x, axis: jnp.sqrt(jnp.sum(x * x + 1e-3, axis=axis))}[
             name
         ]
-        return f"{name} {axes}", lambda x: function(like(x, x.shape, "float64"), axis=axes), (i,)
+        return f"{name} {axes}", lambda x: function(disturbed(like(x, x.shape, "float64")), axis=axes), (i,)
     if name in ("any", "all"):
         return f"{name} {axes}", lambda x: getattr(jnp, name)(quantised(x) > 0, axis=axes), (i,)
     if name == "mean":
         # The terms of a sum of large integers of both signs may cancel: how far, `like` finds out.
         dtype = pool[i].dtype if is_float(pool[i]) else "float64"
-        return f"mean {axes}", lambda x: jnp.mean(like(x, x.shape, dtype), axis=axes), (i,)
+        return f"mean {axes}", lambda x: jnp.mean(disturbed(like(x, x.shape, dtype)), axis=axes), (i,)
+    if name == "sum":
+        return f"sum {axes}", lambda x: jnp.sum(disturbed(x), axis=axes), (i,)
     return f"{name} {axes}", lambda x: getattr(jnp, name)(x, axis=axes), (i,)
 
 
 CUMULATIVE = {
-    "cumsum": lax.cumsum, "cumprod": lax.cumprod, "cummax": lax.cummax, "cummin": lax.cummin, "cumlogsumexp": lax.cumlogsumexp,
+    "cumsum": lambda x, **how: lax.cumsum(disturbed(x), **how), "cumprod": lax.cumprod, "cummax": lax.cummax,
+    "cummin": lax.cummin, "cumlogsumexp": lambda x, **how: lax.cumlogsumexp(disturbed(x), **how),
 }  # fmt: skip
 
 

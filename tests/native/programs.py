@@ -56,60 +56,89 @@ class Program:
 
 # How much a result may differ: as much as disturbing every float in between by a few units in the last place does.
 
-_amounts: list = []
-_UNITS = {"float64": 2.0**-49, "float32": 2.0**-20}
+_UNITS = {"float64": 2.0**-46, "float32": 2.0**-17}
+"""Of disturbances: 64 units in the last place, so that what rounding adds to their effect is little."""
+_FEW = 1 / 8
+"""The part of this that counts."""
+_DIRECTIONS = np.eye(4)
+_MIXTURES = np.array([(-1.0, 0.5, 0.0, 0.0), (0.0, -1.0, 0.5, 0.5), (0.5, 0.5, 0.5, -0.5), (-0.5, 0.0, -0.5, 1.0)])
+"""Of the four directions in which every number is disturbed at random."""
+
+
+class _Disturbance:
+    """How much of each direction, while a program is traced, and how many arrays were disturbed so far."""
+
+    amounts = None
+    count = 0
 
 
 def disturbed(x):
-    """x, each of its floats changed by a few units in the last place while `disturbance` says so."""
+    """x, each of its floats changed by a few units in the last place while `disturbance` says so.
+
+    The results of steps are, and the terms of sums: the rounding errors of a sum are as large as its terms are.
+    """
     name = str(x.dtype)
-    if not _amounts or name not in _UNITS or x.size == 0:
+    if _Disturbance.amounts is None or name not in _UNITS or x.size == 0:
         return x
-    signs = np.random.default_rng(x.size).choice([-1.0, 1.0], size=(2, *x.shape))
-    change = _amounts[0] * signs[0] + _amounts[1] * signs[1]
+    _Disturbance.count += 1  # each array in its own way, or the disturbances of two would cancel in their difference
+    rng, shape = np.random.default_rng((x.size, _Disturbance.count)), (len(_DIRECTIONS), *x.shape)
+    changes = rng.choice([-1.0, 1.0], size=shape) * rng.uniform(0.5, 1.0, size=shape)
+    change = jnp.tensordot(_Disturbance.amounts, changes, 1)
     return x * (1 + _UNITS[name] * change).astype(x.dtype)
 
 
 @contextmanager
 def disturbance(amounts):
-    _amounts[:] = [amounts[0], amounts[1]]
+    _Disturbance.amounts, _Disturbance.count = amounts, 0
     try:
         yield
     finally:
-        _amounts.clear()
+        _Disturbance.amounts = None
 
 
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 """For XLA to compile fast, whatever the code is like."""
 
 
-def oracle(f: Callable) -> Callable:
+def oracle(f: Callable, tolerance: float, compiled: Callable = partial(jax.jit, compiler_options=QUICK)) -> Callable:
     """(arguments) -> (results by XLA, how much disturbances change them), compiled once."""
 
-    @partial(jax.jit, compiler_options=QUICK)
+    @compiled
     def with_amounts(amounts, *args):
         with disturbance(amounts):
             return jax.tree.leaves(f(*args))
 
     def run(*args):
-        def at(*amounts):
-            return [np.asarray(x) for x in with_amounts(np.array(amounts, dtype=np.float64), *args)]
+        def at(amounts):
+            return [np.asarray(x) for x in with_amounts(amounts, *args)]
 
-        exact = at(0.0, 0.0)
-        others = [at(1.0, 0.0), at(0.0, 1.0), at(-1.0, 0.5)]
-        return exact, [sensitivity(x, [o[k] for o in others]) for k, x in enumerate(exact)]
+        exact = at(np.zeros(len(_DIRECTIONS)))
+        pure, mixed = ([at(amounts) for amounts in some] for some in (_DIRECTIONS, _MIXTURES))
+        changes = [[o[k] for o in pure + mixed] for k in range(len(exact))]
+        return exact, [sensitivity(x, others, tolerance) for x, others in zip(exact, changes, strict=True)]
 
     return run
 
 
-def sensitivity(x: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
-    """The largest change at each place; infinite where a discrete result changes or a NaN comes or goes."""
+def sensitivity(x: np.ndarray, others: list[np.ndarray], tolerance: float) -> np.ndarray:
+    """The largest change at each place by a few units in the last place.
+
+    Infinite where a discrete result changes or a NaN comes or goes, and where changes beyond the tolerance are not in
+    proportion to the disturbance: the sine of 1e38 is any number, and a few samples do not tell its range.
+    """
     if x.dtype.kind != "f":
         return np.where(np.any([x != o for o in others], axis=0), np.inf, 0.0)
     with np.errstate(all="ignore"):
-        change = np.max([np.abs(x - o) for o in others], axis=0)
-    same = np.all([(x == o) | (np.isnan(x) & np.isnan(o)) for o in others], axis=0)
-    return np.where(same, 0.0, np.where(np.isfinite(change), change, np.inf))
+        changes = np.array([np.where((x == o) | (np.isnan(x) & np.isnan(o)), 0.0, o - x) for o in others], np.float64)
+        largest = np.max(np.abs(changes), axis=0)
+        pure, mixed = changes[: len(_DIRECTIONS)], changes[len(_DIRECTIONS) :]
+        rest = np.max(np.abs(mixed - np.tensordot(_MIXTURES, pure, 1)), axis=0)
+        proportional = (rest <= 0.1 * largest) | (largest <= tolerance * scale_of(x))
+    return np.where(np.isfinite(largest) & proportional, _FEW * largest, np.inf)
+
+
+def scale_of(x: np.ndarray) -> float:
+    return float(np.max(np.abs(x), initial=0.0, where=np.isfinite(x)))
 
 
 def wrong(found: np.ndarray, expected: np.ndarray, sensitive: np.ndarray, tolerance: float) -> np.ndarray:
@@ -123,9 +152,8 @@ def wrong(found: np.ndarray, expected: np.ndarray, sensitive: np.ndarray, tolera
     assert found.dtype == expected.dtype
     if expected.dtype.kind != "f":
         return (found != expected) & (sensitive == 0)
-    scale = np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected))
     # XLA takes subnormal numbers for zero.
-    allowed = tolerance * float(scale) + sensitive + float(np.finfo(expected.dtype).tiny)
+    allowed = tolerance * scale_of(expected) + sensitive + float(np.finfo(expected.dtype).tiny)
     with np.errstate(all="ignore"):
         near = (found == expected) | (np.abs(found - expected) <= allowed) | (np.isnan(found) & np.isnan(expected))
     return ~(near | np.isinf(sensitive))
