@@ -48,8 +48,11 @@ def products(instead: Callable[..., int], known: Callable[[Scalars, int], int]) 
 
         def method(s: Scalars, a: int, b: int) -> int:
             taken = known(s, a), known(s, b)
-            folded = all(v in s.g.constants for v in taken)  # as IEEE arithmetic has it
-            zero = zero_of(s, taken[:factors]) if s.g.types[a].is_float and not folded else None
+            if not s.g.types[a].is_float or (a in s.g.constants and b in s.g.constants):
+                return usual(s, a, b)
+            if all(v in s.g.constants for v in taken):  # of two constants the product is IEEE arithmetic's
+                return s.g.value(op, (a, b), s.g.types[a])
+            zero = zero_of(s, taken[:factors])
             return usual(s, a, b) if zero is None else instead(s, op, a, b, zero, usual)
 
         return Scalars, op, method
