@@ -91,9 +91,9 @@ def hidden() -> Iterator[None]:
         return taken[s.g].get(value, value) if isinstance(value, int | np.integer) else value
 
     def zero_instead(s: Scalars, op: str, a: int, b: int, zero: int, usual: Callable) -> int:
-        product = s.g.value(op, (a, b), s.g.types[a])
-        is_nan = s.g.value("ne", (product, product), BOOL)
-        made = s.g.value("select", (is_nan, zero, zero), s.g.types[a])
+        factor = a if known(s, a) == zero else b
+        is_zero = s.g.value("eq", (factor, zero), BOOL)  # which it is not where the compiler is mistaken
+        made = s.g.value("select", (is_zero, zero, s.g.value(op, (a, b), s.g.types[a])), s.g.types[a])
         taken[s.g][made] = zero
         return made
 
