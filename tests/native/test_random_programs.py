@@ -106,6 +106,10 @@ FOUND = {
         jax.grad(lambda x: jnp.sum(jnp.arctan(jnp.sin(jax.lax.rsqrt(jnp.sin(x)))[:0]))),
         NOT_FINITE[:3],
     ),
+    "a product with zero in a loop of one turn": (
+        lambda x: jax.lax.map(lambda row: row[0] * row[1], (0.0 * x[None], x[None])),
+        NOT_FINITE,
+    ),
     "the sign of a product with zero": (lambda x: 1 / (x * np.zeros(4)), np.array([-1.0, 2.0, -np.inf, np.nan])),
     "zero over a zero that is a product": (lambda x: 0.0 / (0.0 / x), NOT_FINITE),
     "a number that is zero for XLA": ((lambda x: x**-2, jax.lax.lgamma), np.array([1.0, np.sqrt(np.finfo(float).max)])),

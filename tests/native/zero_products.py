@@ -17,8 +17,8 @@ import numpy as np
 
 from hybridsim import native
 from hybridsim.native import build
-from hybridsim.native.arrays import Arrays, Small
-from hybridsim.native.graph import Graph
+from hybridsim.native.arrays import Arrays, Small, Stored
+from hybridsim.native.graph import Buffer, Graph
 from hybridsim.native.rules import dot, elementwise
 from hybridsim.native.scalars import Scalars
 from hybridsim.native.types import BOOL
@@ -86,6 +86,7 @@ def computed() -> Iterator[None]:
 def hidden() -> Iterator[None]:
     """What the compiler would take each value for is kept beside it: its next product may be one with a zero, too."""
     taken: dict[Graph, dict[int, int]] = defaultdict(dict)
+    tables: dict[Buffer, list[int]] = {}
 
     def known(s: Scalars, value):
         return taken[s.g].get(value, value) if isinstance(value, int | np.integer) else value
@@ -110,7 +111,8 @@ def hidden() -> Iterator[None]:
 
         return Scalars, name, both
 
-    at, needed, unknown = Arrays.at, dot._multiplications, elementwise._unknown
+    at, store, load = Arrays.at, Arrays._store_small, Graph.load
+    needed, unknown = dot._multiplications, elementwise._unknown
 
     def ids_of(s: Scalars, ids: np.ndarray) -> np.ndarray:
         return np.array([known(s, v) for v in ids.ravel().tolist()], dtype=np.int64).reshape(ids.shape)
@@ -123,10 +125,25 @@ def hidden() -> Iterator[None]:
                 taken[arrays.g][made] = value
         return made
 
+    def stored(arrays: Arrays, x: Small) -> Stored:
+        """A table of constants is one in memory, too."""
+        out, ids = store(arrays, x), ids_of(arrays.s, x.ids).ravel().tolist()
+        if all(v in arrays.g.constants for v in ids):
+            tables[out.buffer] = ids
+        return out
+
+    def loaded(g: Graph, buffer: Buffer, place: int) -> int:
+        made, where = load(g, buffer, place), taken[g].get(place, place)
+        if buffer in tables and where in g.constants and (value := tables[buffer][int(g.constants[where])]) != made:
+            taken[g][made] = value
+        return made
+
     with replaced(
         *(beside(name, method) for _, name, method in products(zero_instead, known)),
         *(beside(name, getattr(Scalars, name)) for name in SIMPLE),
         (Arrays, "at", entry),
+        (Arrays, "_store_small", stored),
+        (Graph, "load", loaded),
         (dot, "_multiplications", lambda low, *tables: needed(low, *(ids_of(low.s, ids) for ids in tables))),
         (elementwise, "_unknown", lambda low, x: unknown(low, replace(x, ids=ids_of(low.s, x.ids)))),
     ):
