@@ -12,8 +12,9 @@ from jax.extend.core import subjaxprs
 
 from hybridsim import native
 
+from .disturbance import oracle, wrong
 from .program_strategy import Case
-from .programs import BATCH, oracle, wrong
+from .programs import BATCH
 from .subnormals import flushed
 from .zero_products import computed, hidden, run, watched
 

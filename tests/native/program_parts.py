@@ -1,13 +1,16 @@
 """More families of random steps: products, indexing, matrices, random numbers, and calls."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from hypothesis import strategies as st
 from jax import lax
 
+from .disturbance import contracted, disturbed
 from .program_steps import is_float, is_integer, like, partner, pick
-from .programs import disturbed, quantised
+from .programs import quantised
 
 
 def dot(draw, pool):
@@ -27,8 +30,8 @@ def dot(draw, pool):
     kind = "float64" if draw(st.booleans()) and is_float(pool[i]) else None
 
     def product(a, b):
-        terms = (disturbed(x) for x in (a, like(b, other_shape, a.dtype)))
-        return lax.dot_general(*terms, dimensions, preferred_element_type=kind)
+        how = partial(lax.dot_general, dimension_numbers=dimensions, preferred_element_type=kind)
+        return contracted(how, a, like(b, other_shape, a.dtype))
 
     return f"dot {dimensions} {other_shape} {kind}", product, (i, j)
 

@@ -4,6 +4,7 @@ A family is a function of (draw, pool) that returns (name, function, operands), 
 """
 
 import math
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,8 @@ import numpy as np
 from hypothesis import strategies as st
 from jax import lax
 
-from .programs import FLOATS, INTEGERS, disturbed, quantised
+from .disturbance import disturbed, multiplied, summed
+from .programs import FLOATS, INTEGERS, quantised
 
 LARGEST = 4200
 """Numbers in one array."""
@@ -280,15 +282,18 @@ def reduce(draw, pool):
     if name == "mean":
         # The terms of a sum of large integers of both signs may cancel: how far, `like` finds out.
         dtype = pool[i].dtype if is_float(pool[i]) else "float64"
-        return f"mean {axes}", lambda x: jnp.mean(disturbed(like(x, x.shape, dtype)), axis=axes), (i,)
+        return f"mean {axes}", lambda x: summed(partial(jnp.mean, axis=axes), like(x, x.shape, dtype)), (i,)
     if name == "sum":
-        return f"sum {axes}", lambda x: jnp.sum(disturbed(x), axis=axes), (i,)
+        return f"sum {axes}", lambda x: summed(partial(jnp.sum, axis=axes), x), (i,)
+    if name == "prod":
+        return f"prod {axes}", lambda x: multiplied(partial(jnp.prod, axis=axes), x), (i,)
     return f"{name} {axes}", lambda x: getattr(jnp, name)(x, axis=axes), (i,)
 
 
 CUMULATIVE = {
-    "cumsum": lambda x, **how: lax.cumsum(disturbed(x), **how), "cumprod": lax.cumprod, "cummax": lax.cummax,
-    "cummin": lax.cummin, "cumlogsumexp": lambda x, **how: lax.cumlogsumexp(disturbed(x), **how),
+    "cumsum": lambda x, **how: summed(partial(lax.cumsum, **how), x), "cummax": lax.cummax, "cummin": lax.cummin,
+    "cumprod": lambda x, **how: multiplied(partial(lax.cumprod, **how), x),
+    "cumlogsumexp": lambda x, **how: lax.cumlogsumexp(disturbed(x), **how),
 }  # fmt: skip
 
 

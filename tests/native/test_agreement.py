@@ -1,5 +1,6 @@
 """The comparison of native code with XLA is worth believing: what is excused is excused for its reason, and mistakes are found."""
 
+from functools import partial
 from random import Random
 
 import jax
@@ -14,8 +15,9 @@ from hybridsim.native.rules import RULES
 from hybridsim.native.scalars import Scalars
 
 from .agreement import agree
+from .disturbance import contracted, multiplied, oracle, summed, wrong
 from .program_strategy import Case, cases
-from .programs import Program, Step, oracle, wrong
+from .programs import Program, Step
 
 
 def special_case(f) -> Case:
@@ -71,6 +73,30 @@ def test_how_much_an_ill_conditioned_result_may_differ(large, error):
     (exact,), (sensitive,) = oracle(Program((spec,), steps, (2,)), 1e-12)(x)
     assert not wrong(x, exact, sensitive, 1e-12).any()
     assert wrong(x + error, exact, sensitive, 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("f", "known", "unknown"),
+    [
+        (
+            partial(summed, jnp.sum),
+            ([1e300, -1e300, 1.0], [1e308, 1e308, 1.0], [np.inf, -1.0, 2.0]),
+            ([1e308, 1e308, -1.0],),
+        ),
+        (
+            partial(multiplied, jnp.prod),
+            ([0.0, 1e300, 2.0], [1e200, 1e200, 1.0], [np.inf, 0.5, 2.0]),
+            ([0.0, 1e200, 1e200],),
+        ),
+        (partial(multiplied, jnp.prod), ([1e-200, 1e-200, 0.5], [1e-300, 1e300, 2.0]), ([1e-200, 1e-200, 1e300],)),
+        (partial(contracted, jnp.dot, np.ones(3)), ([1e300, -1e300, 0.0],), ([1e308, 1e308, -1e308],)),
+    ],
+)
+def test_what_depends_on_the_order_of_operations(f, known, unknown):
+    for x in known:
+        assert np.isfinite(oracle(f, 1e-12)(np.array(x))[1]).all()
+    for x in unknown:
+        assert np.isinf(oracle(f, 1e-12)(np.array(x))[1]).all()
 
 
 def first_number_last(low, eqn, x):

@@ -12,7 +12,7 @@ from hybridsim import native
 from hybridsim.native import compile, emit, scalars
 from hybridsim.native.functions import FUNCTIONS
 
-from .programs import oracle, wrong
+from .disturbance import oracle, wrong
 
 ROWS = np.linspace(0.2, 1.7, 5)
 

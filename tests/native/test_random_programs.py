@@ -1,5 +1,7 @@
 """Native code against XLA on random programs, every number of lanes against one, and how long compiling takes."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hybridsim import native
 
 from .agreement import agree
+from .disturbance import multiplied, summed
 from .program_strategy import Case, cases
 from .programs import BATCH, Program, Step
 
@@ -112,6 +115,8 @@ FOUND = {
     ),
     "the sign of a product with zero": (lambda x: 1 / (x * np.zeros(4)), np.array([-1.0, 2.0, -np.inf, np.nan])),
     "zero over a zero that is a product": (lambda x: 0.0 / (0.0 / x), NOT_FINITE),
+    "a product that overflows if zero comes late": (partial(multiplied, jnp.prod), np.repeat([0.0, 1e200], 20)),
+    "a sum that overflows if negative numbers come late": (partial(summed, jnp.sum), np.repeat([1.7e308, -1e308], 9)),
     "a number that is zero for XLA": ((lambda x: x**-2, jax.lax.lgamma), np.array([1.0, np.sqrt(np.finfo(float).max)])),
 }
 
