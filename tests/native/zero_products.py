@@ -75,6 +75,8 @@ def watched() -> Iterator[list]:
 
 @contextmanager
 def computed() -> Iterator[None]:
+    """As IEEE arithmetic has them."""
+
     def product(s: Scalars, op: str, a: int, b: int, zero: int, usual: Callable) -> int:
         return s.g.value(op, (a, b), s.g.types[a])
 
@@ -84,7 +86,7 @@ def computed() -> Iterator[None]:
 
 @contextmanager
 def hidden() -> Iterator[None]:
-    """What the compiler would take each value for is kept beside it: its next product may be one with a zero, too."""
+    """Zeros that are not known. What the compiler would take each value for is kept beside it, for the products of these."""
     taken: dict[Graph, dict[int, int]] = defaultdict(dict)
     tables: dict[Buffer, list[int]] = {}
 
@@ -103,7 +105,8 @@ def hidden() -> Iterator[None]:
 
         def both(s: Scalars, *args, **options) -> int:
             made, instead = method(s, *args, **options), [known(s, x) for x in args]
-            if made not in taken[s.g] and any(x != y for x, y in zip(args, instead, strict=True)):
+            new = made not in taken[s.g] and made not in s.g.constants
+            if new and any(x != y for x, y in zip(args, instead, strict=True)):
                 found = usual(s, *instead, **options)
                 if found != made:
                     taken[s.g][made] = found
