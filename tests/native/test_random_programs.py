@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hybridsim import native
 
 from .agreement import agree
-from .disturbance import multiplied, summed
+from .disturbance import contracted, multiplied, summed
 from .program_strategy import Case, cases
 from .programs import BATCH, Program, Step
 
@@ -113,6 +113,7 @@ FOUND = {
         lambda x: jax.lax.map(lambda row: row[0] * row[1], (0.0 * x[None], x[None])),
         NOT_FINITE,
     ),
+    "a dot product with zeros": (lambda x: contracted(jnp.dot, jnp.zeros(6), x), NOT_FINITE),
     "the sign of a product with zero": (lambda x: 1 / (x * np.zeros(4)), np.array([-1.0, 2.0, -np.inf, np.nan])),
     "zero over a zero that is a product": (lambda x: 0.0 / (0.0 / x), NOT_FINITE),
     "a product that overflows if zero comes late": (partial(multiplied, jnp.prod), np.repeat([0.0, 1e200], 20)),
