@@ -1,11 +1,14 @@
 """More families of random steps: products, indexing, matrices, random numbers, and calls."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from hypothesis import strategies as st
 from jax import lax
 
+from .disturbance import contracted, disturbed
 from .program_steps import is_float, is_integer, like, partner, pick
 from .programs import quantised
 
@@ -27,7 +30,8 @@ def dot(draw, pool):
     kind = "float64" if draw(st.booleans()) and is_float(pool[i]) else None
 
     def product(a, b):
-        return lax.dot_general(a, like(b, other_shape, a.dtype), dimensions, preferred_element_type=kind)
+        how = partial(lax.dot_general, dimension_numbers=dimensions, preferred_element_type=kind)
+        return contracted(how, a, like(b, other_shape, a.dtype))
 
     return f"dot {dimensions} {other_shape} {kind}", product, (i, j)
 
@@ -44,7 +48,7 @@ def convolution(draw, pool):
     def convolve(a, b):
         # Finite, as XLA multiplies what lies outside by zero and we do not.
         a, b = (jnp.nan_to_num(jnp.tanh(x)) for x in (a, b))
-        signal, kernel = like(a, (2, 2, 6), a.dtype), like(b, (4, 2 // groups, 3), a.dtype)
+        signal, kernel = (disturbed(like(x, n, a.dtype)) for x, n in ((a, (2, 2, 6)), (b, (4, 2 // groups, 3))))
         return lax.conv_general_dilated(
             signal, kernel, (stride,), padding, (dilation,), (inner,), feature_group_count=groups
         )
@@ -66,11 +70,11 @@ READS = {
 WRITES = {
     "set": lambda x, i, v: x.at[i].set(v),
     "set clip": lambda x, i, v: x.at[i].set(v, mode="clip"),
-    "add": lambda x, i, v: x.at[i].add(v),
+    "add": lambda x, i, v: disturbed(x).at[i].add(disturbed(v)),
     "multiply": lambda x, i, v: lax.stop_gradient(x).at[i].multiply(lax.stop_gradient(v)),  # JAX has no derivative
     "min": lambda x, i, v: x.at[i].min(v),
     "max": lambda x, i, v: x.at[i].max(v),
-    "add drop": lambda x, i, v: x.at[i].add(v, mode="drop"),
+    "add drop": lambda x, i, v: disturbed(x).at[i].add(disturbed(v), mode="drop"),
 }
 
 
@@ -142,7 +146,7 @@ def matrices(draw, pool):
     batch = draw(st.sampled_from([(), (2,)]))
 
     def apply(a, b):
-        small = [jnp.nan_to_num(jnp.tanh(like(x, (*batch, n, n), "float64"))) for x in (a, b)]
+        small = [disturbed(jnp.nan_to_num(jnp.tanh(like(x, (*batch, n, n), "float64")))) for x in (a, b)]
         return MATRICES[name](*small)
 
     return f"{name} of {n}", apply, (i, j)
@@ -201,9 +205,11 @@ def calls(draw, pool):
         "checkpoint": jax.checkpoint(lambda a, b: jnp.sin(jnp.cos(a) * fit(b))),
         "map": lambda a, b: lax.map(lambda x: jnp.sin(x) * 2, a) if a.ndim else a,
         "vmap": lambda a, b: (
-            jax.vmap(lambda x, y: jnp.outer(x, y).sum() + x)(a, fit(b)) if a.ndim and a.size < 65 else a
+            jax.vmap(lambda x, y: jnp.outer(x, y).sum() + x)(disturbed(a), disturbed(fit(b)))
+            if a.ndim and a.size < 65
+            else a
         ),
-        "associative": lambda a, b: lax.associative_scan(jnp.add, a) if a.ndim and a.shape[0] else a,
+        "associative": lambda a, b: lax.associative_scan(jnp.add, disturbed(a)) if a.ndim and a.shape[0] else a,
         "linear_solve": lambda a, b: lax.custom_linear_solve(
             lambda x: 2.0 * x, a, lambda f, y: y / 2.0, transpose_solve=lambda f, y: y / 2.0
         ),

@@ -4,6 +4,7 @@ A family is a function of (draw, pool) that returns (name, function, operands), 
 """
 
 import math
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,8 @@ import numpy as np
 from hypothesis import strategies as st
 from jax import lax
 
-from .programs import FLOATS, INTEGERS, disturbed, quantised
+from .disturbance import disturbed, multiplied, summed
+from .programs import FLOATS, INTEGERS, quantised
 
 LARGEST = 4200
 """Numbers in one array."""
@@ -66,7 +68,9 @@ SMOOTH = {
 CONSTANTS = {
     "times constants": lambda x: x * np.resize([0.0, 1.0, -1.0, 0.5, 3.0], x.shape).astype(x.dtype),
     "constants over": lambda x: np.resize([0.0, 1.0, -3.0], x.shape).astype(x.dtype) / x,
-    "dot constants": lambda x: jnp.tensordot(x, np.resize([0.0, 2.0, -0.5], (*x.shape, 2)).astype(x.dtype), x.ndim),
+    "dot constants": lambda x: jnp.tensordot(
+        disturbed(x), np.resize([0.0, 2.0, -0.5], (*x.shape, 2)).astype(x.dtype), x.ndim
+    ),
 }
 STEPPED = {
     "floor": jnp.floor, "ceil": jnp.ceil, "round": jnp.round,
@@ -272,18 +276,24 @@ def reduce(draw, pool):
         function = {"logsumexp": jax.nn.logsumexp, "norm": lambda x, axis: jnp.sqrt(jnp.sum(x * x + 1e-3, axis=axis))}[
             name
         ]
-        return f"{name} {axes}", lambda x: function(like(x, x.shape, "float64"), axis=axes), (i,)
+        return f"{name} {axes}", lambda x: function(disturbed(like(x, x.shape, "float64")), axis=axes), (i,)
     if name in ("any", "all"):
         return f"{name} {axes}", lambda x: getattr(jnp, name)(quantised(x) > 0, axis=axes), (i,)
     if name == "mean":
         # The terms of a sum of large integers of both signs may cancel: how far, `like` finds out.
         dtype = pool[i].dtype if is_float(pool[i]) else "float64"
-        return f"mean {axes}", lambda x: jnp.mean(like(x, x.shape, dtype), axis=axes), (i,)
+        return f"mean {axes}", lambda x: summed(partial(jnp.mean, axis=axes), like(x, x.shape, dtype)), (i,)
+    if name == "sum":
+        return f"sum {axes}", lambda x: summed(partial(jnp.sum, axis=axes), x), (i,)
+    if name == "prod":
+        return f"prod {axes}", lambda x: multiplied(partial(jnp.prod, axis=axes), x), (i,)
     return f"{name} {axes}", lambda x: getattr(jnp, name)(x, axis=axes), (i,)
 
 
 CUMULATIVE = {
-    "cumsum": lax.cumsum, "cumprod": lax.cumprod, "cummax": lax.cummax, "cummin": lax.cummin, "cumlogsumexp": lax.cumlogsumexp,
+    "cumsum": lambda x, **how: summed(partial(lax.cumsum, **how), x), "cummax": lax.cummax, "cummin": lax.cummin,
+    "cumprod": lambda x, **how: multiplied(partial(lax.cumprod, **how), x),
+    "cumlogsumexp": lambda x, **how: lax.cumlogsumexp(disturbed(x), **how),
 }  # fmt: skip
 
 

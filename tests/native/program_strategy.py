@@ -12,8 +12,9 @@ from jax import lax
 
 from . import program_parts as parts
 from . import program_steps as steps
+from .disturbance import disturbed
 from .program_steps import LARGEST, is_float, like, pick
-from .programs import FLOATS, INTEGERS, Program, Step, disturbed, quantised, values
+from .programs import FLOATS, INTEGERS, Program, Step, quantised, values
 
 FAMILIES = (
     [steps.unary, steps.binary, steps.structure] * 3

@@ -1,16 +1,16 @@
-"""Random JAX programs, and how far two ways of running one may differ.
+"""Random JAX programs.
 
 A program is a list of steps over a growing pool of arrays. Loops and branches hold programs of their own.
 """
 
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from .disturbance import disturbed
 
 FLOATS = ("float64", "float32")
 INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8")
@@ -52,83 +52,6 @@ class Program:
             lines.append(f"{names} = {step.name} of {step.operands}")
             at += len(step.results)
         return "\n".join([*lines, f"returns {self.outputs}"])
-
-
-# How much a result may differ: as much as disturbing every float in between by a few units in the last place does.
-
-_amounts: list = []
-_UNITS = {"float64": 2.0**-49, "float32": 2.0**-20}
-
-
-def disturbed(x):
-    """x, each of its floats changed by a few units in the last place while `disturbance` says so."""
-    name = str(x.dtype)
-    if not _amounts or name not in _UNITS or x.size == 0:
-        return x
-    signs = np.random.default_rng(x.size).choice([-1.0, 1.0], size=(2, *x.shape))
-    change = _amounts[0] * signs[0] + _amounts[1] * signs[1]
-    return x * (1 + _UNITS[name] * change).astype(x.dtype)
-
-
-@contextmanager
-def disturbance(amounts):
-    _amounts[:] = [amounts[0], amounts[1]]
-    try:
-        yield
-    finally:
-        _amounts.clear()
-
-
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-"""For XLA to compile fast, whatever the code is like."""
-
-
-def oracle(f: Callable) -> Callable:
-    """(arguments) -> (results by XLA, how much disturbances change them), compiled once."""
-
-    @partial(jax.jit, compiler_options=QUICK)
-    def with_amounts(amounts, *args):
-        with disturbance(amounts):
-            return jax.tree.leaves(f(*args))
-
-    def run(*args):
-        def at(*amounts):
-            return [np.asarray(x) for x in with_amounts(np.array(amounts, dtype=np.float64), *args)]
-
-        exact = at(0.0, 0.0)
-        others = [at(1.0, 0.0), at(0.0, 1.0), at(-1.0, 0.5)]
-        return exact, [sensitivity(x, [o[k] for o in others]) for k, x in enumerate(exact)]
-
-    return run
-
-
-def sensitivity(x: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
-    """The largest change at each place; infinite where a discrete result changes or a NaN comes or goes."""
-    if x.dtype.kind != "f":
-        return np.where(np.any([x != o for o in others], axis=0), np.inf, 0.0)
-    with np.errstate(all="ignore"):
-        change = np.max([np.abs(x - o) for o in others], axis=0)
-    same = np.all([(x == o) | (np.isnan(x) & np.isnan(o)) for o in others], axis=0)
-    return np.where(same, 0.0, np.where(np.isfinite(change), change, np.inf))
-
-
-def wrong(found: np.ndarray, expected: np.ndarray, sensitive: np.ndarray, tolerance: float) -> np.ndarray:
-    """Where they differ by more than the tolerance times the largest number. NaN and infinities must be the same.
-
-    An ill-conditioned program has no right digits that the tolerance could ask for: 1 / (x - y) of two numbers that
-    are the same but for rounding, a power of a large sum. So results may also differ as much as they do when every
-    intermediate number is changed by a few units in the last place, which is what another order of a sum does.
-    """
-    assert found.shape == expected.shape
-    assert found.dtype == expected.dtype
-    if expected.dtype.kind != "f":
-        return (found != expected) & (sensitive == 0)
-    scale = np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected))
-    # XLA takes subnormal numbers for zero.
-    allowed = tolerance * float(scale) + sensitive + float(np.finfo(expected.dtype).tiny)
-    with np.errstate(all="ignore"):
-        near = (found == expected) | (np.abs(found - expected) <= allowed) | (np.isnan(found) & np.isnan(expected))
-    return ~(near | np.isinf(sensitive))
 
 
 def values(rng: np.random.Generator, spec: jax.ShapeDtypeStruct, special: bool) -> np.ndarray:

@@ -1,69 +1,21 @@
 """Native code against XLA on random programs, every number of lanes against one, and how long compiling takes."""
 
-import time
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from jax.extend.core import subjaxprs
 
 from hybridsim import native
-from hybridsim.native.scalars import Scalars
 
+from .agreement import agree
+from .disturbance import contracted, multiplied, summed
 from .program_strategy import Case, cases
-from .programs import BATCH, Program, Step, oracle, wrong
-from .zero_products import dependent, zero_products
+from .programs import BATCH, Program, Step
 
 SETTINGS = {"suppress_health_check": list(HealthCheck)}
-
-
-def agree(case: Case) -> None:
-    """By XLA, by native code row by row, and by native code in lanes."""
-    by_xla, by_native = oracle(case.function), native.jit(case.function)
-    with zero_products() as some:
-        started = time.process_time()
-        by_native(*case.row(0))
-        compiled_in_time(case, time.process_time() - started)
-        rows = [[np.asarray(x) for x in jax.tree.leaves(by_native(*case.row(k)))] for k in range(BATCH)]
-        for k in range(BATCH):
-            check(case, k, rows[k], *by_xla(*case.row(k)), bool(some))
-        started = time.process_time()
-        together = native.batch(case.function, case.in_axes, threads=1, lanes=case.lanes)(*case.batched())
-        compiled_in_time(case, time.process_time() - started)
-    for k, found in enumerate(jax.tree.leaves(together)):
-        np.testing.assert_array_equal(found, np.stack([row[k] for row in rows]))
-
-
-def compiled_in_time(case: Case, seconds: float) -> None:
-    """Seconds of the processor, so that other processes count little. Most programs take less than one, none of thousands five."""
-    allowed = 20.0 + 4e-3 * numbers(jax.make_jaxpr(case.function)(*case.row(0)).jaxpr)
-    assert seconds < allowed, f"compiling took {seconds:.1f} s, more than {allowed:.1f} s"
-
-
-def numbers(jaxpr) -> int:
-    """How many numbers the equations of a program make, those in loops once; arrays beyond a size are made in loops."""
-    own = sum(min(v.aval.size, 400) for eqn in jaxpr.eqns for v in eqn.outvars)
-    return own + sum(numbers(inner) for inner in subjaxprs(jaxpr))
-
-
-def check(case: Case, k: int, found: list, expected: list, sensitive: list, zero_products: bool) -> None:
-    """The same as XLA's, except what depends on products with a constant zero that are not finite."""
-    bad = [wrong(*xs, case.tolerance) for xs in zip(found, expected, sensitive, strict=True)]
-    if not any(map(np.any, bad)):
-        return
-    if not zero_products:
-        raise AssertionError(described(bad, found, expected))
-    exact, exempt = dependent(case.function, case.row(k))
-    also = [wrong(*xs, case.tolerance) for xs in zip(exact, expected, sensitive, strict=True)]
-    assert not any(map(np.any, also)), "with zero products computed: " + described(also, exact, expected)
-    left = [b & ~e for b, e in zip(bad, exempt, strict=True)]
-    assert not any(map(np.any, left)), "independent of zero products: " + described(left, found, expected)
-
-
-def described(bad: list, found: list, expected: list) -> str:
-    return "\n".join(f"{x[b]} is not {y[b]}" for b, x, y in zip(bad, found, expected, strict=True) if b.any())
 
 
 @settings(max_examples=50, **SETTINGS)
@@ -116,25 +68,20 @@ def test_infinities_are_seen(x):
     assert not product.any()  # the one exception
 
 
-def special_case(f) -> Case:
-    """f of numbers that are not finite."""
-    spec = jax.ShapeDtypeStruct((3,), np.dtype("float64"))
-    program = Program((spec,), (Step("f", f, (0,), (spec,)),), (1,))
-    x = np.array([[1.0, np.nan, np.inf], [0.0, -np.inf, np.nan], [1.0, 2.0, 3.0]])
-    return Case(program, "plain", (x,), (0,), 2, True)
+def case_of(steps, *args: np.ndarray) -> Case:
+    """The arguments go to the first step (or the only one), and what it returns to the next."""
+    pool, made, operands = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in args], [], tuple(range(len(args)))
+    inputs = tuple(pool)
+    for step in steps if isinstance(steps, tuple) else (steps,):
+        results = tuple(jax.tree.leaves(jax.eval_shape(step, *(pool[i] for i in operands))))
+        made.append(Step("step", step, operands, results))
+        operands = tuple(range(len(pool), len(pool) + len(results)))
+        pool += results
+    rows = tuple(np.stack([x] * BATCH) for x in args)
+    return Case(Program(inputs, tuple(made), operands), "plain", rows, (0,) * len(args), 2, True)
 
 
-def test_zero_products_may_differ_and_nothing_else(monkeypatch):
-    agree(special_case(lambda x: x * np.array([0.0, 0.0, 2.0])))
-    agree(special_case(lambda x: jnp.where(jnp.isnan(x * 0.0), 1.0, 0.0)))
-    agree(special_case(lambda x: x - x))
-    sub = Scalars.sub
-    monkeypatch.setattr(Scalars, "sub", lambda s, a, b: s.const(0, s.g.types[a]) if a == b else sub(s, a, b))
-    for hides_nan in (lambda x: x - x, lambda x: (x - x) + x * np.array([1.0, 0.0, 1.0])):
-        with pytest.raises(AssertionError, match="is not"):
-            agree(special_case(hides_nan))
-
-
+NOT_FINITE = np.array([1.0, np.nan, np.inf, -np.inf, 0.0, -2.0])
 FOUND = {
     "a number that is padded along two axes": (
         lambda x: jax.lax.pad((x @ x.T), 1.0, [(0, 1, 1), (1, 2, 0)]),
@@ -149,10 +96,33 @@ FOUND = {
         lambda x: jax.lax.slice(x, (np.int64(1),), (np.int64(299),), (np.int64(2),)),
         np.arange(300.0),
     ),
+    "a sine of 1e38, of which no digit is known": (
+        (jnp.sin, jnp.sin, jax.lax.rsqrt, jnp.sin, jnp.tanh),
+        1e-77 * np.linspace(1.0, 2.0, 8),
+    ),
+    "a difference of two sums of the same terms": (
+        (lambda x: (jnp.sum(x), jnp.sum(x[::-1])), lambda a, b: 1e-3 / (a - b)),
+        np.linspace(0.1, 1.7, 31),
+    ),
+    "a product of a product with zero": (lambda x: 0.0 * x * x * x, NOT_FINITE),
+    "the derivative of an empty slice": (
+        jax.grad(lambda x: jnp.sum(jnp.arctan(jnp.sin(jax.lax.rsqrt(jnp.sin(x)))[:0]))),
+        NOT_FINITE[:3],
+    ),
+    "a product with zero in a loop of one turn": (
+        lambda x: jax.lax.map(lambda row: row[0] * row[1], (0.0 * x[None], x[None])),
+        NOT_FINITE,
+    ),
+    "a dot product with zeros": (lambda x: contracted(jnp.dot, jnp.zeros(6), x), NOT_FINITE),
+    "the sign of a product with zero": (lambda x: 1 / (x * np.zeros(4)), np.array([-1.0, 2.0, -np.inf, np.nan])),
+    "zero over a zero that is a product": (lambda x: 0.0 / (0.0 / x), NOT_FINITE),
+    "a product that overflows if zero comes late": (partial(multiplied, jnp.prod), np.repeat([0.0, 1e200], 20)),
+    "a sum that overflows if negative numbers come late": (partial(summed, jnp.sum), np.repeat([1.7e308, -1e308], 9)),
+    "a number that is zero for XLA": ((lambda x: x**-2, jax.lax.lgamma), np.array([1.0, np.sqrt(np.finfo(float).max)])),
 }
 
 
 @pytest.mark.parametrize("name", FOUND)
 def test_what_random_programs_found(name):
-    f, *args = FOUND[name]
-    np.testing.assert_allclose(native.jit(f)(*args), jax.jit(f)(*args), rtol=1e-13)
+    steps, *args = FOUND[name]
+    agree(case_of(steps, *args))
