@@ -105,7 +105,7 @@ class Lowering:
         if size <= FROM_MEMORY or (size <= SMALL and small_input):
             return self.a.small(Lazy(shape, type, element))
         read = [memory_read(x) for x in inputs]
-        known = None if any(r is None for r in read) else frozenset().union(*read)
+        known = None if None in read else frozenset().union(*(r for r in read if r is not None))
         return Lazy(shape, type, element, cheap and all(is_cheap(x) for x in inputs), known)
 
 

@@ -1,9 +1,11 @@
 """Loops and branches."""
 
+from typing import Any
+
 import numpy as np
 
 from ..arrays import Lazy, Small, Stored, size_of
-from ..graph import Branch, Loop, root
+from ..graph import Branch, Buffer, Loop, root
 from ..types import BOOL, INDEX, type_of
 from .reductions import reduce_array
 
@@ -57,7 +59,7 @@ class Carries:
         self.initial = list(initial)
         self.memory = [self._memory(x, first + k) for k, x in enumerate(self.initial)]
 
-    def _memory(self, x, operand: int):
+    def _memory(self, x: Any, operand: int) -> Buffer | None:
         if isinstance(x, Small) and size_of(x.shape) <= CARRY:
             return None
         if self.low.may_overwrite(operand):
