@@ -1,10 +1,8 @@
 """Loops and branches."""
 
-from typing import Any
-
 import numpy as np
 
-from ..arrays import Lazy, Small, Stored, size_of
+from ..arrays import Array, Lazy, Small, Stored, size_of
 from ..graph import Branch, Buffer, Loop, root
 from ..types import BOOL, INDEX, type_of
 from .reductions import reduce_array
@@ -59,10 +57,10 @@ class Carries:
         self.initial = list(initial)
         self.memory = [self._memory(x, first + k) for k, x in enumerate(self.initial)]
 
-    def _memory(self, x: Any, operand: int) -> Buffer | None:
+    def _memory(self, x: Array, operand: int) -> Buffer | None:
         if isinstance(x, Small) and size_of(x.shape) <= CARRY:
             return None
-        if self.low.may_overwrite(operand):
+        if isinstance(x, Stored) and self.low.may_overwrite(operand):
             return root(x.buffer)
         buffer = self.low.g.reusable_buffer(x.type, size_of(x.shape))
         self.low.a.fill(buffer, x.shape, lambda indices: self.low.a.at(x, indices))
