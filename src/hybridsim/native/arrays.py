@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .graph import Buffer, Loop
+from .graph import Buffer, Loop, root
 from .scalars import Scalars
 from .types import INDEX, Type
 
@@ -41,6 +41,8 @@ class Lazy:
     type: Type
     element: Callable[[tuple[int, ...]], int]
     cheap: bool = True
+    reads: frozenset[Buffer] | None = None
+    """The memory that the formula reads; None where that is not known."""
 
 
 @dataclass(eq=False)
@@ -57,6 +59,13 @@ class Stored:
 
 
 Array = Small | Lazy | Stored
+
+
+def memory_read(x: Array) -> frozenset[Buffer] | None:
+    """The memory from which entries of an array may still be read; None where that is not known."""
+    if isinstance(x, Small):
+        return frozenset() if x.origin is None else memory_read(x.origin[0])
+    return frozenset({root(x.buffer)}) if isinstance(x, Stored) else x.reads
 
 
 def in_memory(x: Array) -> bool:

@@ -11,8 +11,8 @@ import re
 import numpy as np
 
 from .functions.alone import alone
-from .graph import Branch, Buffer, Graph, Loop, Region, Store
-from .live import facts, operands, root
+from .graph import Branch, Buffer, Graph, Loop, Region, Store, root
+from .live import facts, operands
 from .program import Program
 from .types import BOOL, F32, Type
 

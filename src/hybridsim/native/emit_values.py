@@ -3,8 +3,8 @@
 import struct
 
 from .emit_calls import Called, call, libm, rarely
-from .graph import Buffer, Graph
-from .live import Facts, operands, root
+from .graph import Buffer, Graph, root
+from .live import Facts, operands
 from .types import BOOL, F32, F64, Type
 
 _FLOAT_COMPARE = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole"}

@@ -44,6 +44,15 @@ class Buffer:
     data: np.ndarray | None = None
     alias_of: "Buffer | None" = None
     """The memory that this is another name of: the same places, at another time."""
+    reusable: bool = False
+    """Whether an array that nothing needs any more may be overwritten here by the one that is made of it."""
+
+
+def root(buffer: Buffer) -> Buffer:
+    """The memory behind a buffer that is another name of it."""
+    while buffer.alias_of is not None:
+        buffer = buffer.alias_of
+    return buffer
 
 
 @dataclass(eq=False)
@@ -191,6 +200,12 @@ class Graph:
     ) -> Buffer:
         buffer = Buffer(len(self.buffers), type, size, region or self.current, kind, data)
         self.buffers.append(buffer)
+        return buffer
+
+    def reusable_buffer(self, type: Type, size: int) -> Buffer:
+        """Memory of one array alone, which later versions of it may overwrite."""
+        buffer = self.buffer(type, size)
+        buffer.reusable = True
         return buffer
 
     def alias(self, buffer: Buffer, region: Region) -> Buffer:

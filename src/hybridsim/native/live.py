@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from .graph import Branch, Buffer, Graph, Loop, Region, Store
+from .graph import Branch, Buffer, Graph, Loop, Region, Store, root
 
 
 @dataclass
@@ -33,13 +33,6 @@ def facts(graph: Graph, lanes: int = 1, uniform: frozenset[int] = frozenset()) -
 
 def operands(graph: Graph, value: int) -> list[int]:
     return [x for x in graph.args[value] if type(x) is int]
-
-
-def root(buffer: Buffer) -> Buffer:
-    """The memory behind a buffer that is another name of it."""
-    while buffer.alias_of is not None:
-        buffer = buffer.alias_of
-    return buffer
 
 
 def _collect(region: Region, f: Facts) -> None:

@@ -7,11 +7,12 @@ import jax
 import numpy as np
 from jax.extend import core as jcore
 
-from .arrays import FROM_MEMORY, SMALL, Array, Arrays, Lazy, Small, size_of
+from .arrays import FROM_MEMORY, SMALL, Array, Arrays, Lazy, Small, memory_read, size_of
 from .functions import FUNCTIONS
 from .graph import Graph
 from .rebuild import WIDTH
 from .scalars import Scalars
+from .scope import Scope
 from .types import UnsupportedTypeError, dtype_name, is_key, type_of
 
 
@@ -29,8 +30,13 @@ class Lowering:
         """Tables of values of as many rows as a vector has lanes: rows of an array, or its numbers in turn."""
         self.enclosing: list = []
         """The equations within which the present one lies, for messages."""
+        self.scopes: list[Scope] = []
+        """The jaxprs within which it lies."""
 
-    def evaluate(self, jaxpr, consts: list[Array], args: list[Array]) -> list[Array]:
+    def evaluate(
+        self, jaxpr, consts: list[Array], args: list[Array], given_up: frozenset[int] = frozenset()
+    ) -> list[Array]:
+        """The outputs of a jaxpr. Arguments that are `given_up` are needed by nothing else."""
         from .rules import RULES
 
         env: dict = {}
@@ -38,7 +44,9 @@ class Lowering:
         env.update(zip(jaxpr.invars, args, strict=True))
         uses = Counter(v for eqn in jaxpr.eqns for v in eqn.invars if not isinstance(v, jcore.Literal))
         uses.update(v for v in jaxpr.outvars if not isinstance(v, jcore.Literal))
-        for eqn in jaxpr.eqns:
+        scope = Scope(jaxpr, env, given_up)
+        self.scopes.append(scope)
+        for scope.place, eqn in enumerate(jaxpr.eqns):
             if not any(v in uses for v in eqn.outvars) and not eqn.effects:
                 continue
             name = eqn.primitive.name
@@ -57,7 +65,12 @@ class Lowering:
                 env[v] = out
                 self._notice(out)
             self.enclosing.pop()
+        self.scopes.pop()
         return [self.read(env, v) for v in jaxpr.outvars]
+
+    def may_overwrite(self, k: int) -> bool:
+        """Whether the present equation may change its operand k, an array in memory, where it is."""
+        return self.scopes[-1].may_overwrite(k)
 
     def _check_types(self, eqn) -> None:
         for v in eqn.outvars:
@@ -91,7 +104,9 @@ class Lowering:
         small_input = any(isinstance(x, Small) and x.ids.size > 1 for x in inputs)
         if size <= FROM_MEMORY or (size <= SMALL and small_input):
             return self.a.small(Lazy(shape, type, element))
-        return Lazy(shape, type, element, cheap and all(is_cheap(x) for x in inputs))
+        read = [memory_read(x) for x in inputs]
+        known = None if None in read else frozenset().union(*(r for r in read if r is not None))
+        return Lazy(shape, type, element, cheap and all(is_cheap(x) for x in inputs), known)
 
 
 def is_cheap(x: Array) -> bool:
@@ -109,10 +124,11 @@ def where(equations: list) -> str:
     return "an unknown place"
 
 
-def inline(lowering: Lowering, closed, args: list[Array]) -> list[Array]:
-    """The outputs of a closed jaxpr, written out here."""
+def inline(lowering: Lowering, closed, args: list[Array], given_up: frozenset[int] = frozenset()) -> list[Array]:
+    """The outputs of a closed jaxpr, written out here; what is `given_up` of the arguments is needed by nothing else."""
     consts = [numbers(c) for c in closed.consts]
-    return lowering.evaluate(closed.jaxpr, [lowering.a.constant(c, type_of(c.dtype)) for c in consts], args)
+    arrays = [lowering.a.constant(c, type_of(c.dtype)) for c in consts]
+    return lowering.evaluate(closed.jaxpr, arrays, args, given_up)
 
 
 def numbers(x) -> np.ndarray:

@@ -3,8 +3,8 @@
 Otherwise the order is that of the program. Memory is read and written in the program's order.
 """
 
-from .graph import Branch, Graph, Loop, Region, Store
-from .live import Facts, operands, root
+from .graph import Branch, Graph, Loop, Region, Store, root
+from .live import Facts, operands
 
 
 class CircleError(ValueError):

@@ -6,9 +6,10 @@ def _call(name):
         from ..lower import inline
 
         closed = eqn.params[name]
+        given_up = frozenset(k for k in range(len(args)) if low.may_overwrite(k))
         if hasattr(closed, "jaxpr"):
-            return inline(low, closed, list(args))
-        return low.evaluate(closed, [], list(args))
+            return inline(low, closed, list(args), given_up)
+        return low.evaluate(closed, [], list(args), given_up)
 
     return rule
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from ..arrays import Lazy, Small, Stored, size_of
-from ..graph import Branch, Loop
-from ..live import root
+from ..arrays import Array, Lazy, Small, Stored, size_of
+from ..graph import Branch, Buffer, Loop, root
 from ..types import BOOL, INDEX, type_of
 from .reductions import reduce_array
 
@@ -28,13 +27,13 @@ def _scan(low, eqn, *inputs):
         return [*carry, *ys]
     # What one entry of xs is needed for is read in the loop; tables of scalars must lie in memory for that.
     xs = [low.a.stored(x) if isinstance(x, Small) else x for x in xs]
-    carries = Carries(low, carry)
+    carries = Carries(low, carry, n_consts)
     region = g.enter()
     counter = g.fresh("counter", INDEX, region)
     inside = carries.inside(region)
     i = s.sub(s.index(length - 1), counter) if p["reverse"] else counter
     rows = [_row(low, x, i) for x in xs]
-    outs = inline(low, closed, [*consts, *inside, *rows])
+    outs = inline(low, closed, [*consts, *inside, *rows], carries.places_in_body(n_consts))
     for y, out in zip(ys, outs[n_carry:], strict=True):
         offset = s.mul(i, s.index(size_of(out.shape)))
         if isinstance(out, Small):
@@ -52,16 +51,24 @@ def _scan(low, eqn, *inputs):
 class Carries:
     """What a loop hands from one turn to the next: scalars as they are, large arrays in memory of their own."""
 
-    def __init__(self, low, initial):
+    def __init__(self, low, initial, first: int):
+        """`first` is the place of the first one among the operands of the equation."""
         self.low = low
         self.initial = list(initial)
-        self.memory = [
-            None if isinstance(x, Small) and size_of(x.shape) <= CARRY else low.g.buffer(x.type, size_of(x.shape))
-            for x in self.initial
-        ]
-        for x, buffer in zip(self.initial, self.memory, strict=True):
-            if buffer is not None:
-                low.a.fill(buffer, x.shape, lambda indices, x=x: low.a.at(x, indices))
+        self.memory = [self._memory(x, first + k) for k, x in enumerate(self.initial)]
+
+    def _memory(self, x: Array, operand: int) -> Buffer | None:
+        if isinstance(x, Small) and size_of(x.shape) <= CARRY:
+            return None
+        if isinstance(x, Stored) and self.low.may_overwrite(operand):
+            return root(x.buffer)
+        buffer = self.low.g.reusable_buffer(x.type, size_of(x.shape))
+        self.low.a.fill(buffer, x.shape, lambda indices: self.low.a.at(x, indices))
+        return buffer
+
+    def places_in_body(self, first: int) -> frozenset[int]:
+        """Arguments of the body that a turn may overwrite: what the turn before has left in memory."""
+        return frozenset(first + k for k, buffer in enumerate(self.memory) if buffer is not None)
 
     def inside(self, region):
         out = []
@@ -124,13 +131,15 @@ def _while(low, eqn, *inputs):
     nc, nb = p["cond_nconsts"], p["body_nconsts"]
     cond_consts, body_consts, carry = inputs[:nc], inputs[nc : nc + nb], inputs[nc + nb :]
     g = low.g
-    carries = Carries(low, carry)
+    carries = Carries(low, carry, nc + nb)
     region = g.enter()
     inside = carries.inside(region)
     tests = inline(low, p["cond_jaxpr"], [*cond_consts, *inside])[0]
     test = _any(low, tests)
     body = g.enter(pinned=True)
-    outs = inline(low, p["body_jaxpr"], [*body_consts, *inside])
+    # What is done keeps its old value, which must still be there then.
+    changed = frozenset() if tests.shape else carries.places_in_body(nb)
+    outs = inline(low, p["body_jaxpr"], [*body_consts, *inside], changed)
     if tests.shape:
         outs = [_kept(low, tests, new, old) for new, old in zip(outs, inside, strict=True)]
     pairs = carries.advance(outs)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..arrays import SMALL, Small, Stored, flat_index, size_of
+from ..graph import Buffer, root
 from ..types import BOOL
 
 
@@ -33,15 +34,23 @@ def _dynamic_update_slice(low, eqn, x, update, *starts):
         places = [int(low.g.constants[b]) for b in begin]
         ids[tuple(slice(p, p + m) for p, m in zip(places, update.shape, strict=True))] = low.a.small(update).ids
         return [Small(ids, x.type)]
-    out = low.g.buffer(x.type, size_of(x.shape))
-    low.a.fill(out, x.shape, lambda i: low.a.at(x, i))
+    out = _memory_to_change(low, x)
 
     def write(indices):
         low.g.store(out, flat_index(s, x.shape, tuple(map(s.add, indices, begin))), low.a.at(update, indices))
 
     low.a.nest(update.shape, write)
-    stored = Stored(x.shape, x.type, out, s)
+    stored = Stored(x.shape, x.type, low.g.alias(out, low.g.current), s)
     return [low.a.small(stored) if isinstance(x, Small) else stored]
+
+
+def _memory_to_change(low, x) -> Buffer:
+    """Memory that holds x, the first operand: its own where nothing else needs it, else a copy."""
+    if low.may_overwrite(0):
+        return root(x.buffer)
+    out = low.g.reusable_buffer(x.type, size_of(x.shape))
+    low.a.fill(out, x.shape, lambda i: low.a.at(x, i))
+    return out
 
 
 def _gather(low, eqn, x, indices):
@@ -179,8 +188,7 @@ def _scatter(combine):
                 if ok or clip:
                     flat[place] = combine(s, int(flat[place]), value)
             return [Small(flat.reshape(x.shape), x.type)]
-        out = low.g.buffer(x.type, size_of(x.shape))
-        low.a.fill(out, x.shape, lambda i: low.a.at(x, i))
+        out = _memory_to_change(low, x)
 
         def write(place):
             where, inside = target(place)
@@ -189,7 +197,7 @@ def _scatter(combine):
             low.g.store(out, flat, s.select(inside, combine(s, old, low.a.at(updates, place)), old))
 
         low.a.nest(updates.shape, write)
-        stored = Stored(x.shape, x.type, out, s)
+        stored = Stored(x.shape, x.type, low.g.alias(out, low.g.current), s)
         return [low.a.small(stored) if isinstance(x, Small) else stored]
 
     return rule
