@@ -18,11 +18,7 @@ from .spec import WORLD, Numbers
 from .topology import Topology
 
 TOUCHING = frozenset(
-    {(shape, "plane") for shape in SHAPES if shape != "plane"}
-    | {("sphere", other) for other in ("sphere", "capsule", "cylinder", "box", "prism", "elliptic")}
-    | {("patch", "plane")}
-    | {(other, "patch") for other in ("sphere", "capsule", "cylinder", "box", "prism", "elliptic")}
-    | {("capsule", "capsule"), ("capsule", "box"), ("box", "box"), ("cylinder", "prism"), ("cylinder", "elliptic")}
+    (a, b) for i, a in enumerate(SHAPES) for b in SHAPES[i:] if not {a, b} <= {"patch", "plane"} or (a, b) == ("patch", "plane")
 )
 """Kinds of shapes, in the order of `SHAPES`, whose contact is known: the keys of `contact.detect.PAIRS`."""
 

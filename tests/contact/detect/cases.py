@@ -13,6 +13,8 @@ from hybridsim.spatial.rotation import matrix_from_quaternion
 
 UPRIGHT = [("cylinder", "prism"), ("cylinder", "elliptic")]
 """Pairs that take the axes of both shapes as parallel."""
+CONVEX = [pair for pair, function in PAIRS.items() if function.__module__.endswith(".convex_pair")]
+"""Pairs for which there is no formula, but the search for the direction in which they are furthest apart."""
 
 
 def shape(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

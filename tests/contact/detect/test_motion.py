@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from contact.detect.cases import PAIRS, UPRIGHT
+from contact.detect.cases import CONVEX, PAIRS, UPRIGHT
 from contact.detect.evaluate import RANDOM, approach, compiled, evaluated, random_ones
 
 STEP = 1e-5
@@ -26,9 +26,11 @@ def sliding(pair, result) -> np.ndarray:
     """Points of neither body.
 
     Where outlines cross at faces that are not parallel; on a capsule's axis, where it enters and leaves, the middle of
-    the part inside a box, and places not in use.
+    the part inside a box, and places not in use. Of any two convex shapes, all but the deepest point.
     """
     touch = result.touch
+    if pair in CONVEX:
+        return np.broadcast_to(np.arange(touch.distance.shape[1]) < touch.distance.shape[1] - 1, touch.distance.shape)
     if pair == ("capsule", "box"):
         radius, length = result.a.size[:, :1], result.a.size[:, 1:2]
         moves = (touch.distance > radius + length) | (touch.distance < -radius)
@@ -45,7 +47,7 @@ def sliding(pair, result) -> np.ndarray:
 def test_distance_follows_the_witnesses(pair):
     result = random_ones(pair)
     valid = ~sliding(pair, result)
-    assert np.mean(valid) > 0.4
+    assert np.mean(valid) > (0.1 if pair in CONVEX else 0.4)
     if pair in UPRIGHT:
         # While shapes stand on each other or are past each other's ends, they must stay parallel; else they may tilt.
         sideways = np.abs(np.sum(result.touch.normal[:, 0] * result.b.pose.rotation[:, :, 2], axis=-1)) < 1e-9

@@ -7,6 +7,7 @@ from ...spatial import Transform
 from .box import sphere_box
 from .box_box import box_box
 from .capsule_box import capsule_box
+from .convex_pair import convex_pair
 from .extruded import cylinder_elliptic, cylinder_prism, sphere_cylinder, sphere_elliptic, sphere_prism
 from .interface import Pair, Placed, Touch
 from .patch import patch_with
@@ -45,7 +46,12 @@ PAIRS: dict[tuple[str, str], Pair] = {
 }
 """Kinds of shape (a, b), ordered as in `model.geometry.SHAPES`, and where they touch."""
 
-for _other in ("capsule", "cylinder", "box", "prism", "elliptic"):
+_CONVEX = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "points", "prism", "elliptic")
+for _i, _a in enumerate(_CONVEX):
+    for _b in _CONVEX[_i:]:
+        PAIRS.setdefault((_a, _b), convex_pair(_a, _b))
+
+for _other in _CONVEX[1:]:
     PAIRS[_other, "patch"] = patch_with(PAIRS["sphere", _other], patch_first=False)
 PAIRS["sphere", "patch"] = patch_with(sphere_sphere, patch_first=False)
 PAIRS["patch", "plane"] = patch_with(sphere_plane, patch_first=True)
