@@ -2,6 +2,7 @@
 
 import jax
 import numpy as np
+from jax import lax
 
 from ...spatial import Transform
 from .box import sphere_box
@@ -57,6 +58,9 @@ PAIRS["sphere", "patch"] = patch_with(sphere_sphere, patch_first=False)
 PAIRS["patch", "plane"] = patch_with(sphere_plane, patch_first=True)
 
 
+_SEARCHING = {PAIRS[kinds] for kinds in PAIRS if PAIRS[kinds].__module__ == convex_pair.__module__}
+
+
 def how_many(shape_a: str, shape_b: str, points_a: int = 0, points_b: int = 0) -> int:
     """How many points a pair returns; `points_a` and `points_b` are the lengths of `Placed.points`."""
 
@@ -66,4 +70,14 @@ def how_many(shape_a: str, shape_b: str, points_a: int = 0, points_b: int = 0) -
     return jax.eval_shape(PAIRS[shape_a, shape_b], placed(points_a), placed(points_b)).distance.shape[0]
 
 
-__all__ = ["PAIRS", "Pair", "Placed", "Touch", "how_many"]
+def each(pair: Pair) -> Pair:
+    """A pair's function for many pairs of shapes of its kinds, along a leading axis.
+
+    Those that search go one after the other, each as long as it needs; all others go together.
+    """
+    if pair in _SEARCHING:
+        return lambda a, b: lax.map(lambda both: pair(*both), (a, b))
+    return jax.vmap(pair)
+
+
+__all__ = ["PAIRS", "Pair", "Placed", "Touch", "each", "how_many"]
