@@ -4,14 +4,14 @@ import jax
 import numpy as np
 import pytest
 
-from contact.detect.cases import CONVEX, PAIRS, UPRIGHT
+from contact.detect.cases import CONVEX, PAIRS, UPRIGHT, marked
 from contact.detect.evaluate import RANDOM, approach, compiled, evaluated, random_ones
 
 STEP = 1e-5
 SINGLE = pytest.param(np.float32, marks=pytest.mark.slow)
 
 
-@pytest.fixture(params=PAIRS, ids="-".join)
+@pytest.fixture(params=marked(PAIRS))
 def pair(request):
     return request.param
 
@@ -60,13 +60,24 @@ def fourth_order(later, before, much_later, much_before):
     return (8 * (later - before) - (much_later - much_before)) / (12 * STEP)
 
 
+def without_jumps(near) -> np.ndarray:
+    """Cases in which shapes that are deep in each other do not part in another direction a hundred-thousandth second later."""
+    normals = np.stack([touch.normal for touch in near])
+    return np.all(np.abs(normals - normals[0]) < 100 * STEP, axis=(0, 2, 3))
+
+
 def test_distance_changes_as_differences_say(pair):
     result = random_ones(pair)
     times = (STEP, -STEP, 2 * STEP, -2 * STEP)
-    difference = jax.tree.map(fourth_order, *(compiled(pair)(result, time) for time in times))
-    np.testing.assert_allclose(result.change.distance, difference.distance, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(result.change.on_a, difference.on_a, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(result.change.normal, difference.normal, rtol=1e-6, atol=1e-6)
+    near = [compiled(pair)(result, time) for time in times]
+    smooth = without_jumps(near) if pair in CONVEX else np.full(RANDOM, True)
+    assert np.mean(smooth) > 0.96
+    change, difference = (
+        jax.tree.map(lambda x: x[smooth], x) for x in (result.change, jax.tree.map(fourth_order, *near))
+    )
+    np.testing.assert_allclose(change.distance, difference.distance, rtol=0, atol=1e-8 if pair not in CONVEX else 1e-7)
+    np.testing.assert_allclose(change.on_a, difference.on_a, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(change.normal, difference.normal, rtol=1e-6, atol=1e-6)
 
 
 def test_both_modes_agree(pair):
