@@ -116,8 +116,7 @@ def default_contacts(
     """All pairs that the collision filters allow, and `pairs` (`Spec.pairs`) with their own friction."""
     own = _with_friction(geometry, topology, pairs)
     allowed = _not_excluded(geometry, topology, filtered(geometry, topology, self_collision), excludes)
-    others = [pair for pair in allowed if pair not in own and pair[::-1] not in own]
-    contacts = contacts_of(geometry, known(geometry, [*others, *own]))
+    contacts = contacts_of(geometry, known(geometry, [*allowed, *(pair for pair in own if pair not in allowed)]))
     friction = [own.get(pair, mu) for pair, mu in zip(contacts.pairs, contacts.friction, strict=True)]
     return dataclasses.replace(contacts, friction=np.array(friction, dtype=float)) if own else contacts
 
