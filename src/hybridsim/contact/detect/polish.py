@@ -22,7 +22,7 @@ NEWTON_STEPS = 4
 DIFFERENTIATED = 2
 # Squared sine of the angle below which edges count as parallel.
 PARALLEL = 1e-12
-# Least radius of curvature, in sizes of the shapes, that Newton's steps divide by.
+# Least radius of curvature and distance together, in sizes of the shapes, that Newton's steps divide by.
 SHARPEST = 1e-9
 
 
@@ -113,16 +113,17 @@ def _newton(a: Convex, b: Convex, corners: _Corners, normal: Vector3, size: Scal
     along = jnp.where(corners.freedoms == 1, _scaled(one), axis)
     u = _unit(cross(along, normal), cross(axis, normal))
     v = cross(normal, u)
-    least = SHARPEST * size
+    least = max(SHARPEST, 4 * float(jnp.finfo(normal.dtype).eps)) * size
     uu, uv, vv = u @ bending @ u + separation, u @ bending @ v, v @ bending @ v + separation
-    smallest = (uu + vv - jnp.sqrt((uu - vv) ** 2 + 4 * uv * uv + least * least)) / 2
     by_u, by_v = jnp.sum(u * difference), jnp.sum(v * difference)
-    single = by_u / jnp.maximum(uu, least) * u
-    lift = lax.stop_gradient(jnp.maximum(0.0, least - smallest))
-    uu, vv = uu + lift, vv + lift
+    # Where shapes overlap by more than they are curved, this is no maximum, and there is no step to one.
     determinant = uu * vv - uv * uv
-    both = (vv * by_u - uv * by_v) / determinant * u + (uu * by_v - uv * by_u) / determinant * v
-    step = jnp.where(corners.freedoms == 2, both, jnp.where(corners.freedoms == 1, single, 0.0))
+    both = (corners.freedoms == 2) & (determinant > least * jnp.maximum(uu + vv, least)) & (uu + vv > 0)
+    single = (corners.freedoms == 1) & (uu > least)
+    safe = jnp.where(both, determinant, 1.0)
+    along_u = jnp.where(both, (vv * by_u - uv * by_v) / safe, jnp.where(single, by_u / jnp.where(single, uu, 1.0), 0.0))
+    along_v = jnp.where(both, (uu * by_v - uv * by_u) / safe, 0.0)
+    step = along_u * u + along_v * v
     return _unit(normal + step, normal)
 
 
