@@ -11,7 +11,7 @@ from .decompose import convex_parts
 
 MOST_CORNERS = 128
 """A hull with more corners is simplified: contact looks at all of them in every step. Parts of arms have a few dozen that
-matter; the hull of a ball with this many is nowhere further than a fortieth of its radius from the ball."""
+matter; the hull of a ball with this many is nowhere further than a twentieth of its radius from the ball."""
 
 
 def mesh_parts(path: Path, concavity: float | None = None) -> tuple[np.ndarray, ...]:
@@ -51,15 +51,14 @@ def hull_corners(points: np.ndarray) -> np.ndarray:
 def _simplified(corners: np.ndarray) -> np.ndarray:
     """So many of a hull's corners that what is furthest outside of their hull is as near as can be.
 
-    First the outermost along the axes and diagonals, then always those that are furthest outside.
+    First the outermost along the axes and diagonals, then always the one that is furthest outside.
     """
     axes = np.array([[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)])
     kept = set(np.argmax(corners @ axes.T, axis=0))
     while len(kept) < MOST_CORNERS:
         planes = ConvexHull(corners[sorted(kept)]).equations
         outside = np.max(corners @ planes[:, :3].T + planes[:, 3], axis=1)
-        several = max(1, min(len(kept) // 4, MOST_CORNERS - len(kept)))
-        kept |= set(np.argsort(-outside)[:several])
+        kept.add(np.argmax(outside))
     return corners[sorted(kept)]
 
 

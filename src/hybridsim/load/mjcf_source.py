@@ -151,9 +151,7 @@ def _leave_out_meshes(spec: mujoco.MjSpec, colliding: bool) -> list:
         for geom in silent:
             geom.contype = geom.conaffinity = 0
         paired = set()
-    needed = {
-        geom.meshname for geom in spec.geoms if _collides(geom) or geom.name in paired or _weighs(spec, geom)
-    }
+    needed = {geom.meshname for geom in spec.geoms if _collides(geom) or geom.name in paired or _weighs(spec, geom)}
     for mesh in spec.meshes:
         if mesh.file and _name(mesh) not in needed:
             _stand_in(mesh)

@@ -141,6 +141,8 @@ def _union(corners: np.ndarray, one: list[int], other: list[int]) -> list[int] |
             m = other.index(start)
             between = [*other[m + 1 :], *other[:m]]
             whole = [*one[: k + 1], *between[: between.index(end)], *one[k + 1 :]]
-            turns = [_turn(corners, a, b, c) for a, b, c in zip(np.roll(whole, 1), whole, np.roll(whole, -1), strict=True)]
+            turns = [
+                _turn(corners, a, b, c) for a, b, c in zip(np.roll(whole, 1), whole, np.roll(whole, -1), strict=True)
+            ]
             return whole if min(turns) > -STRAIGHT else None
     return None

@@ -18,7 +18,10 @@ from .spec import WORLD, Numbers
 from .topology import Topology
 
 TOUCHING = frozenset(
-    (a, b) for i, a in enumerate(SHAPES) for b in SHAPES[i:] if not {a, b} <= {"patch", "plane"} or (a, b) == ("patch", "plane")
+    (a, b)
+    for i, a in enumerate(SHAPES)
+    for b in SHAPES[i:]
+    if not {a, b} <= {"patch", "plane"} or (a, b) == ("patch", "plane")
 )
 """Kinds of shapes, in the order of `SHAPES`, whose contact is known: the keys of `contact.detect.PAIRS`."""
 
@@ -111,7 +114,11 @@ def default_numbers(model: Model) -> tuple[dict[str, np.ndarray], dict[str, np.n
 
 
 def default_contacts(
-    geometry: Geometry, topology: Topology, self_collision: bool, excludes=(), pairs: Sequence[tuple[str, str, float]] = ()
+    geometry: Geometry,
+    topology: Topology,
+    self_collision: bool,
+    excludes=(),
+    pairs: Sequence[tuple[str, str, float]] = (),
 ) -> Contacts:
     """All pairs that the collision filters allow, and `pairs` (`Spec.pairs`) with their own friction."""
     own = _with_friction(geometry, topology, pairs)
@@ -134,7 +141,9 @@ def _with_friction(
                 )
         NOT_NEGATIVE.check(f"friction of {first!r} with {second!r}", friction, ModelError)
         a, b = geometry.names.index(first), geometry.names.index(second)
-        if geometry.links[a] != geometry.links[b] and not (_fixed(topology, geometry, a) and _fixed(topology, geometry, b)):
+        if geometry.links[a] != geometry.links[b] and not (
+            _fixed(topology, geometry, a) and _fixed(topology, geometry, b)
+        ):
             found[ordered(geometry, a, b)] = float(friction)
     return found
 
@@ -293,7 +302,11 @@ def _not_flat(geometry: Geometry, a: int, b: int) -> None:
     """Points in a plane have no inside, so only a plane can hold them."""
     for shape, other in ((a, b), (b, a)):
         points = geometry.points[shape]
-        if geometry.shapes[shape] != "points" or geometry.shapes[other] == "plane" or isinstance(points, jax.core.Tracer):
+        if (
+            geometry.shapes[shape] != "points"
+            or geometry.shapes[other] == "plane"
+            or isinstance(points, jax.core.Tracer)
+        ):
             continue
         spread = np.linalg.svd(points - np.mean(points, axis=0), compute_uv=False)
         if len(points) < 4 or spread[2] < FLAT * spread[0]:
