@@ -48,7 +48,7 @@ def load(
         raise ModelError(f"{path}: it is a model with networks, not a robot's file; use hs.load_hybrid(path)")
     _one_of("base", base, ("fixed", "free"))
     _one_of("massless", massless, ("error", "fix"))
-    from .decompose import concavity_of
+    from .decomposition import concavity_of
     from .limits import check_counts
 
     concavity = concavity_of(decompose)

@@ -7,7 +7,7 @@ import numpy as np
 import trimesh
 from scipy.spatial import ConvexHull, QhullError
 
-from .decompose import convex_parts
+from .decomposition import convex_parts
 
 MOST_CORNERS = 128
 """A hull with more corners is simplified: contact looks at all of them in every step. Parts of arms have a few dozen that

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from ..model import Geom, ModelError
-from .decompose import convex_parts
+from .decomposition import convex_parts
 from .mjcf_fields import Index
 from .mjcf_source import Source
 from .parts import part_names

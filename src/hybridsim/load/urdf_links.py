@@ -11,8 +11,8 @@ from lxml import etree
 
 from ..model import Geom, Link, ModelError, ModelWarning
 from .limits import check_mesh
-from .parts import part_names
 from .packages import find_file
+from .parts import part_names
 from .poses import position_and_quaternion, rotation
 
 

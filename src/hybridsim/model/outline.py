@@ -4,6 +4,8 @@ Ears are cut off one after the other (Meisters 1975), and triangles are joined a
 (Hertel and Mehlhorn 1983): at most four times as many parts as the best decomposition has.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from . import validate
@@ -23,7 +25,10 @@ def outline_prisms(
     friction: float = 0.5,
     name: str = "",
 ) -> list[Geom]:
-    """Prisms that fill a polygon (corners x, y [m], convex or not, either way round), extruded along z by `half_length` up and down."""
+    """Prisms that fill a polygon (corners x, y [m], convex or not, either way round), extruded along z.
+
+    They reach `half_length` up and down. Position and quaternion are those of the polygon's frame in the link.
+    """
     corners = validate.rows("outline_prisms: the outline", outline, 2, 3, "at least three corners (x, y)")
     validate.finite("outline_prisms", "the outline", corners)
     POSITIVE.check("outline_prisms: half_length [m]", half_length, ModelError)
@@ -64,14 +69,15 @@ def _turn(corners: np.ndarray, a: int, b: int, c: int) -> float:
     return float(u[0] * v[1] - u[1] * v[0]) / lengths if lengths > 0 else 0.0
 
 
+def _threes(around: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Every corner between the one before and the one after it."""
+    return zip([*around[-1:], *around[:-1]], around, [*around[1:], *around[:1]], strict=True)
+
+
 def _without_straight(corners: np.ndarray, around: list[int]) -> list[int]:
     """Corners at which there is a turn."""
     while len(around) > 2:
-        kept = [
-            b
-            for a, b, c in zip(np.roll(around, 1), around, np.roll(around, -1), strict=True)
-            if abs(_turn(corners, a, b, c)) > STRAIGHT
-        ]
+        kept = [b for a, b, c in _threes(around) if abs(_turn(corners, a, b, c)) > STRAIGHT]
         if len(kept) == len(around):
             break
         around = kept
@@ -141,8 +147,6 @@ def _union(corners: np.ndarray, one: list[int], other: list[int]) -> list[int] |
             m = other.index(start)
             between = [*other[m + 1 :], *other[:m]]
             whole = [*one[: k + 1], *between[: between.index(end)], *one[k + 1 :]]
-            turns = [
-                _turn(corners, a, b, c) for a, b, c in zip(np.roll(whole, 1), whole, np.roll(whole, -1), strict=True)
-            ]
+            turns = [_turn(corners, *three) for three in _threes(whole)]
             return whole if min(turns) > -STRAIGHT else None
     return None

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from .checks import AT_LEAST_ONE, FRACTION, NOT_NEGATIVE, POSITIVE
 from .contacts import Contacts, Limits
@@ -302,11 +303,7 @@ def _not_flat(geometry: Geometry, a: int, b: int) -> None:
     """Points in a plane have no inside, so only a plane can hold them."""
     for shape, other in ((a, b), (b, a)):
         points = geometry.points[shape]
-        if (
-            geometry.shapes[shape] != "points"
-            or geometry.shapes[other] == "plane"
-            or isinstance(points, jax.core.Tracer)
-        ):
+        if geometry.shapes[shape] != "points" or geometry.shapes[other] == "plane" or isinstance(points, Tracer):
             continue
         spread = np.linalg.svd(points - np.mean(points, axis=0), compute_uv=False)
         if len(points) < 4 or spread[2] < FLAT * spread[0]:

@@ -71,9 +71,10 @@ def test_shapes_that_overlap_a_little_overlap_by_the_least_translation_that_part
     ours = np.asarray(touches(pair, cases).distance).min(axis=1)
     truth = np.array([brute(pair, a, b) for a, b in cases])
     assert np.all(ours < truth + 5e-5)  # trial and error is not exact
-    wrong = ours < truth - 1e-3 * 0.6  # domes of two cylinders
+    dome = 1e-3 if {"cylinder", "elliptic"} & set(pair) else 1e-6
+    wrong = ours < truth - dome
     assert np.sum(wrong) <= MANY // 10
-    assert np.all(ours > 2 * truth - 1e-3)
+    assert np.all(ours > 2 * truth - dome)
 
 
 HEXAGON = np.array([[0.1 * np.cos(a), 0.1 * np.sin(a), z] for a in np.arange(6) * np.pi / 3 for z in (-0.05, 0.05)])

@@ -69,11 +69,13 @@ def without_jumps(result, near) -> np.ndarray:
 
 def counting(pair, result) -> np.ndarray:
     """Points of convex shapes that are in use: the distance of others is larger by four times the size of the shapes."""
-    size = sum(
+    size_a, size_b = (
         jax.vmap(lambda placed, kind=kind: convex(kind, placed).size)(x)
         for kind, x in zip(pair, (result.a, result.b), strict=True)
     )
-    return np.asarray(result.touch.distance - result.touch.distance.min(axis=1, keepdims=True) < 2 * size[:, None])
+    return np.asarray(
+        result.touch.distance - result.touch.distance.min(axis=1, keepdims=True) < 2 * (size_a + size_b)[:, None]
+    )
 
 
 def test_distance_changes_as_differences_say(pair):

@@ -2,19 +2,18 @@
 
 import jax.numpy as jnp
 from jax import lax
+from jaxtyping import Float
 
-from ...spatial import Array, Scalar
-from .convex import Convex, convex
+from ...spatial import Array
+from .convex import EXTRUDED, Convex, convex
 from .interface import Pair, Placed, Touch
-from .manifold import SAME, common_normal, holding_points, outermost, polygon, shared_points
-from .manifold import _ROUND as ROUND
+from .manifold import ROUND, SAME, common_normal, holding_points, outermost, polygon, shared_points
+from .plane import DOME
 from .polish import Contact, polished
 from .search import across, search
 
 ROUNDED = ("sphere", "ellipsoid")
 """Kinds that touch any other shape at one point."""
-# No point is deeper than the shapes by more than this part of their sizes.
-DEEPER = 2e-3
 
 
 def convex_pair(kind_a: str, kind_b: str) -> Pair:
@@ -28,7 +27,6 @@ def convex_pair(kind_a: str, kind_b: str) -> Pair:
     """
 
     def touch(a: Placed, b: Placed) -> Touch:
-        # From the middle, so that digits are not lost far from the world's origin.
         one, two = convex(kind_a, a), convex(kind_b, b)
         size = one.size + two.size
         fixed = lax.stop_gradient((one, two, size))
@@ -40,7 +38,8 @@ def convex_pair(kind_a: str, kind_b: str) -> Pair:
     return touch
 
 
-def _with_shared(kinds, placed, shapes: tuple[Convex, Convex], contact: Contact, size: Scalar) -> Touch:
+def _with_shared(kinds, placed, shapes: tuple[Convex, Convex], contact: Contact, size: Float[Array, ""]) -> Touch:
+    """The touch with the points that the shapes share, and the deepest one."""
     normal = contact.normal
     around = jnp.asarray(ROUND, dtype=size.dtype) @ across(normal)
     on_a, on_b = (
@@ -54,7 +53,9 @@ def _with_shared(kinds, placed, shapes: tuple[Convex, Convex], contact: Contact,
     directions = _directions(kinds, shapes, sideways, size)
     chosen, valid = outermost(points @ sideways.T, counts, directions, 4 * same)
     distance, points = (jnp.take(x, chosen, axis=0, mode="clip") for x in (distance, points))
-    distance = jnp.maximum(distance, contact.distance - DEEPER * size)
+    # No point is deeper than the shapes are; those on the ends of cylinders are beyond the dome by its height at most.
+    deeper = DOME * size if any(kind in EXTRUDED for kind in kinds) else 0.0
+    distance = jnp.maximum(distance, contact.distance - deeper)
 
     far = 4 * size
     covered = jnp.any(valid & (distance <= contact.distance + same))
@@ -64,7 +65,7 @@ def _with_shared(kinds, placed, shapes: tuple[Convex, Convex], contact: Contact,
     return Touch(distance, normals, points, points - distance[:, None] * normals)
 
 
-def _directions(kinds, shapes, sideways, size: Scalar) -> Array:
+def _directions(kinds, shapes, sideways, size: Float[Array, ""]) -> Array:
     """In which points of what is shared are looked for: around, or where one shape is a capsule, along it."""
     if "capsule" not in kinds:
         return jnp.asarray(ROUND, dtype=size.dtype)

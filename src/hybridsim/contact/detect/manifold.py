@@ -33,7 +33,7 @@ THIN = 1e-6
 """A polygon with less area, in squared sizes, is a line."""
 
 _TURN = 2 * np.pi * np.arange(SIDES) / SIDES
-_ROUND = np.stack([np.cos(_TURN), np.sin(_TURN)], axis=-1)
+ROUND = np.stack([np.cos(_TURN), np.sin(_TURN)], axis=-1)
 _NEXT = np.roll(np.arange(SIDES), -1)
 
 
@@ -59,7 +59,7 @@ def holding_points(kind: str, placed: Placed, shape: Convex, towards: Vector3) -
     if kind not in EXTRUDED:
         return corners
     radii, half_length = extruded_sizes(kind, placed)
-    rim = jnp.asarray(INSET * _ROUND, dtype=towards.dtype) * radii
+    rim = jnp.asarray(INSET * ROUND, dtype=towards.dtype) * radii
     ends = jnp.concatenate(
         [jnp.concatenate([rim, jnp.full((SIDES, 1), z * half_length)], axis=-1) for z in (-1.0, 1.0)]
     )
