@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Float, Int
 
-from ...spatial import Array, Transform, Vector3, rotate, rotate_back
+from ...spatial import Array, Scalar, Transform, Vector3, rotate, rotate_back
 from .interface import Placed
 from .plane import CORNERS, DOME, ENDS
 
@@ -23,7 +23,7 @@ class Convex(eqx.Module):
     """In the shape's frame [m]."""
     half_axes: Vector3 | None
     """Of the ellipsoid, along the axes of the shape's frame, all positive [m]; None where there is no ellipsoid."""
-    radius: Float[Array, ""]
+    radius: Scalar
     """Of the ball [m]."""
 
     @property
@@ -89,7 +89,7 @@ EXTRUDED = ("cylinder", "elliptic")
 """Kinds with an ellipse for an outline."""
 
 
-def extruded_sizes(kind: str, a: Placed) -> tuple[Float[Array, "2"], Float[Array, ""]]:
+def extruded_sizes(kind: str, a: Placed) -> tuple[Float[Array, "2"], Scalar]:
     """Half axes of the outline, and half the length."""
     if kind == "cylinder":
         return jnp.stack([a.size[0], a.size[0]]), a.size[1]

@@ -24,7 +24,7 @@ OUTSIDE = 1e-2
 """How far outside of the set the target is where shapes overlap, in sizes of the shapes."""
 FLAT_ENOUGH, ROUND_ENOUGH = 1e-13, 1e-10
 """Error of the distance, in sizes of the shapes, at which a search ends; of round shapes Newton's method does the rest."""
-DEEP = 1e-3
+DEEP = 1e-4
 """Overlap, in sizes of the shapes, from which on the search begins again elsewhere, as there may be less of it."""
 RESTARTS = 8
 TILT = 1.2
