@@ -151,6 +151,7 @@ if TYPE_CHECKING:
         contact_grid as contact_grid,
         free_body as free_body,
         ground as ground,
+        outline_prisms as outline_prisms,
         prefixed as prefixed,
         prescribed as prescribed,
         solid as solid,
@@ -211,7 +212,7 @@ _EXPORTS = {
     ".load": "load save",
     ".model": """
         Actuator Geom Joint Link Mimic Model ModelError ModelWarning PrescribedMotion State build chain
-        contact_grid free_body ground prefixed prescribed solid with_contacts world
+        contact_grid free_body ground outline_prisms prefixed prescribed solid with_contacts world
     """,
     ".simulate": """
         ContactError Control DivergedError ImplicitDamping Rollout RungeKutta4 SemiImplicitEuler StepWarning acceleration

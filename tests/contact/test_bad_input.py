@@ -43,6 +43,14 @@ def prism(*corners):
     return shape(shape="prism", size=0.1, points=corners)
 
 
+def flat_hull(other="box", **numbers):
+    """A square without a thickness above something that is fixed in the world."""
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    link = hs.Link("tile", 1.0, inertia=0.1, geoms=[hs.Geom("points", points=corners)])
+    floor = hs.build([], [], world_geoms=[hs.Geom(other, **numbers, name="floor")])
+    return lambda: hs.world(hs.free_body(link), floor)
+
+
 def rollout(state=STATE, model=BALL, **options):
     return lambda: hs.rollout(model, state, **{"dt": 1e-3, "steps": 2, **options})
 
@@ -108,6 +116,23 @@ BAD_VALUES = {
     "crossing prism": (prism(*star()), "link body", "prism", "crosses itself", "order"),
     "tilted prism": (prism((0, 0, 0), (1, 0, 0), (0, 1, 0.3)), "link body", "prism", r"0 1 0\.3", "z = 0"),
     "ragged points": (shape(shape="points", points=[(0, 0, 0), (1, 0)]), "link body", "points", "x, y, z"),
+    "flat hull": (
+        flat_hull(size=(1, 1, 1)),
+        "tile/points with floor",
+        "4 points",
+        "in a plane",
+        "thickness",
+        "thin box",
+    ),
+    "crossing outline": (
+        lambda: hs.outline_prisms([(0, 0), (1, 1), (1, 0), (0, 1)], 0.1),
+        "outline",
+        "corners . and .",
+        "cross",
+        "order",
+    ),
+    "outline without area": (lambda: hs.outline_prisms([(0, 0), (1, 0), (2, 0)], 0.1), "outline", "no area", "enclose"),
+    "outline without height": (lambda: hs.outline_prisms(SQUARE, 0), "half_length", "0", "positive"),
     "three frictions": (shape(shape="sphere", size=1, friction=(1, 0.1, 0.1)), "link body", "friction", "one number"),
     "infinite friction of a shape": (shape(shape="sphere", size=1, friction=INF), "link body", "friction", "finite"),
     "two corners": (lambda: hs.contact_grid(SQUARE[:2]), "outline", r"\(2, 2\)", "three corners"),
@@ -156,6 +181,7 @@ def test_what_is_unusual_but_possible_is_accepted():
     hs.with_contacts(BALL, friction=0, restitution=1, position_gain=0.0, softness=0.0, exponent=1, stiffness=[0.0])
     hs.with_contacts(BALL, restitution=jnp.array([0.5]), transition_speed=np.float32(1e-3))
     assert not hs.with_contacts(BALL, []).contacts.pairs
+    assert len(flat_hull("plane")().contacts.pairs) == 1
     hs.Impulses(sweeps=1, tolerance=0)
     hs.Springs(hs.HuntCrossley(SigmoidOnset(0.01), True, 1 / 20), hs.Andersson(vs=np.array(0.1), p=1, ktanh=100))
 

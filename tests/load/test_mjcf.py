@@ -17,11 +17,9 @@ from physics.evaluate import evaluate
 from .mujoco_mjcf import MujocoFile, compiled, error
 
 FILES = Path(__file__).parent / "files"
-QUIET = ["attach_main", "hopper", "include_main", "quadruped", "servos", "totals"]
+QUIET = ["attach_main", "balls", "frames", "hopper", "include_main", "quadruped", "servos", "totals"]
 """Files in which everything is simulated, but for contact within a mechanism."""
-UNKNOWN_PAIRS = ["balls", "frames"]
-"""Files with separate mechanisms of shapes, such as cylinders and boxes, whose contact is not known."""
-ALL = [*QUIET, *UNKNOWN_PAIRS, "flags", "hand", "missing_mesh"]
+ALL = [*QUIET, "flags", "hand", "missing_mesh"]
 
 
 def load(name: str, **options) -> hs.Model:
@@ -207,7 +205,6 @@ class TestWarnings:
             "hand.xml",
             "equality: 1 (joint follow)",
             "tendon: 2 (coupling, flexor)",
-            "contact pair: 1 (pinch)",
             "gravcomp: 1 (proximal)",
             "mocap body, held fixed: 1 (target)",
             "limit of a ball joint: 1 (thumb)",
@@ -228,11 +225,6 @@ class TestWarnings:
     def test_nothing_is_said_where_there_is_nothing_to_say(self, name):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            hs.load(FILES / f"{name}.xml", self_collision=False)
-
-    @pytest.mark.parametrize("name", UNKNOWN_PAIRS)
-    def test_separate_mechanisms_that_cannot_touch_are_named(self, name):
-        with pytest.warns(hs.ModelWarning, match=r"pass through each other.*cylinder with box"):
             hs.load(FILES / f"{name}.xml", self_collision=False)
 
     def test_long_lists_are_cut_but_counted(self, tmp_path):

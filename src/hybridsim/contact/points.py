@@ -12,7 +12,7 @@ from ..dynamics import link_poses
 from ..model import Model
 from ..model.names import Marks
 from ..spatial import Array, Transform, matrix_from_quaternion, pick
-from .detect import PAIRS, Placed, how_many
+from .detect import PAIRS, Placed, each, how_many
 from .interface import Moment, Points
 
 
@@ -101,7 +101,7 @@ def contact_points(now: Moment) -> Points:
                 pose, pick(geometry.size, shapes), jnp.stack([jnp.asarray(geometry.points[i]) for i in shapes])
             )
 
-        touch = jax.vmap(PAIRS[kinds])(placed(a), placed(b))
+        touch = each(PAIRS[kinds])(placed(a), placed(b))
         found.append(jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), touch))
     touch = jax.tree.map(lambda *parts: jnp.concatenate(parts), *found)
     return Points(touch.distance, touch.normal, _acting_point(table, touch))

@@ -18,6 +18,7 @@ def load(
     package_dirs: Sequence[str | Path] = (),
     strict: bool = False,
     meshes: bool = True,
+    decompose: bool | float = False,
     self_collision: bool | None = None,
 ) -> Model:
     """A model from a URDF or MJCF file; which of them it is, its root element says.
@@ -33,7 +34,11 @@ def load(
     `package_dirs`: folders in which to look for the packages of package:// names, besides ROS_PACKAGE_PATH and
     the folders above the file.
     `strict`: an inertia that no body has is an error, not a warning.
-    `meshes`: with False, collision meshes are left out. Otherwise they become the corners of their convex hull.
+    `meshes`: with False, collision meshes are left out. Otherwise they become the corners of their convex hull, as in
+    MuJoCo; a hull of more than 128 corners is simplified.
+    `decompose`: with True, a collision mesh becomes several convex parts (by CoACD, which `pip install "hybridsim[shapes]"`
+    brings; seconds for a mesh, remembered), so that things fit into its hollows. A number says how concave parts may be, 0.01 for
+    many parts to 1 for few; True is 0.05.
     `self_collision`: whether links of one mechanism may touch each other, where the file's collision filters allow it.
     Separate mechanisms, and what is fixed in the world, always may. None is False with a warning where MuJoCo would
     let links of an MJCF file's mechanism touch.
@@ -43,19 +48,21 @@ def load(
         raise ModelError(f"{path}: it is a model with networks, not a robot's file; use hs.load_hybrid(path)")
     _one_of("base", base, ("fixed", "free"))
     _one_of("massless", massless, ("error", "fix"))
+    from .decomposition import concavity_of
     from .limits import check_counts
 
+    concavity = concavity_of(decompose)
     is_mjcf = _root_tag(path) == "mujoco"
     if not is_mjcf:
         from .urdf import read_urdf
 
-        spec, notes = read_urdf(path, base, mimic, package_dirs, meshes), []
+        spec, notes = read_urdf(path, base, mimic, package_dirs, meshes, concavity), []
     else:
         from .mjcf import read_mjcf
 
         if base != "fixed":
             raise ModelError(f"{path}: base={base!r} is for URDF; an MJCF body is free by a <freejoint/>")
-        spec, notes = read_mjcf(path, meshes)
+        spec, notes = read_mjcf(path, meshes, concavity)
     check_counts(spec)
     if massless == "fix":
         from .massless import fix_massless

@@ -11,33 +11,36 @@ import numpy as np
 from ..model import Spec
 from .mjcf_actuators import read_actuators
 from .mjcf_bodies import read_joints, read_links
-from .mjcf_geoms import read_geoms
+from .mjcf_geoms import read_geoms, shapes_for
 from .mjcf_names import Names, names
+from .mjcf_pairs import read_pairs
 from .mjcf_source import Source, listed, open_mjcf
 from .mjcf_support import unsupported
 from .xml import parse_xml
 
 
-def read_mjcf(path: Path, meshes: bool = True) -> tuple[Spec, list[str]]:
+def read_mjcf(path: Path, meshes: bool = True, concavity: float | None = None) -> tuple[Spec, list[str]]:
     """The records of an MJCF file, and what in it is not simulated.
 
     q is MuJoCo's qpos; velocities of free joints are in the body, angular first. `meshes`: with False, collision meshes
-    are left out.
+    are left out. `concavity`: that of `convex_parts`; None for the convex hull of each mesh.
     """
-    return spec_of(open_mjcf(path, meshes))
+    return spec_of(open_mjcf(path, meshes), concavity)
 
 
-def spec_of(source: Source) -> tuple[Spec, list[str]]:
+def spec_of(source: Source, concavity: float | None = None) -> tuple[Spec, list[str]]:
     """The records of a compiled file, and what they do not say."""
     called = names(source.model)
     actuators, others = read_actuators(source, called)
-    notes = [*source.notes, *unsupported(source, called), listed("actuator", others)]
+    pairs, uneven = read_pairs(source, lambda geom: [part.name for part in shapes_for(source, geom, concavity)])
+    notes = [*source.notes, *unsupported(source, called), *uneven, listed("actuator", others)]
     spec = Spec(
-        links=read_links(source, called),
+        links=read_links(source, called, concavity),
         joints=read_joints(source, called),
         actuators=actuators,
-        world_geoms=read_geoms(source, 0),
+        world_geoms=read_geoms(source, 0, concavity),
         excludes=source.excludes,
+        pairs=pairs,
         gravity=np.zeros(3) if source.off("gravity") else source.model.opt.gravity.copy(),
         timestep=float(source.model.opt.timestep),
         source=str(source.path),

@@ -15,7 +15,7 @@ _KINDS = {HINGE: "revolute", SLIDE: "prismatic", BALL: "spherical", FREE: "free"
 _COORDINATES = {HINGE: 1, SLIDE: 1, BALL: 4, FREE: 7}
 
 
-def read_links(source: Source, called: Names) -> list[Link]:
+def read_links(source: Source, called: Names, concavity: float | None = None) -> list[Link]:
     m = source.model
     links = []
     for i in range(1, m.nbody):
@@ -27,7 +27,7 @@ def read_links(source: Source, called: Names) -> list[Link]:
                 # Without mass there is no centre; MuJoCo gives any.
                 com=m.body_ipos[i].copy() if m.body_mass[i] else np.zeros(3),
                 inertia=axes @ np.diag(m.body_inertia[i]) @ axes.T,
-                geoms=read_geoms(source, i),
+                geoms=read_geoms(source, i, concavity),
             )
         )
     return links

@@ -3,12 +3,16 @@
 Contact stiffness and its like (solref, solimp, margin, gap, priority) belong to MuJoCo's solver and are not read.
 """
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 
-from ..model import Geom
+from ..model import Geom, ModelError
+from .decomposition import convex_parts
 from .mjcf_fields import Index
 from .mjcf_source import Source
+from .parts import part_names
 
 _SHAPES = {
     int(mujoco.mjtGeom.mjGEOM_PLANE): ("plane", 0),
@@ -21,9 +25,9 @@ _SHAPES = {
 }
 
 
-def read_geoms(source: Source, body: Index) -> list[Geom]:
-    """The collision shapes of one body."""
-    return [_geom(source.model, i) for i in shapes_of(source, body)]
+def read_geoms(source: Source, body: Index, concavity: float | None = None) -> list[Geom]:
+    """The collision shapes of one body; meshes by their convex hull, or by their convex parts if a `concavity` is given."""
+    return [part for i in shapes_of(source, body) for part in shapes_for(source, i, concavity)]
 
 
 def shapes_of(source: Source, body: Index) -> list[int]:
@@ -48,30 +52,44 @@ def friction_of(m: mujoco.MjModel, geom: Index) -> float:
 
 
 def collides(source: Source, geom: Index) -> bool:
+    """By its filter, or because a <pair> names it; not if the file was read without its mesh."""
     m = source.model
-    return bool(m.geom_contype[geom] or m.geom_conaffinity[geom]) and not source.off("contact", "constraint")
+    paired = geom in m.pair_geom1 or geom in m.pair_geom2
+    touches = bool(m.geom_contype[geom] or m.geom_conaffinity[geom]) or (paired and geom not in source.silent)
+    return touches and not source.off("contact", "constraint")
 
 
-def _geom(m: mujoco.MjModel, i: Index) -> Geom:
+def shapes_for(source: Source, i: Index, concavity: float | None = None) -> list[Geom]:
+    """The shapes that stand for a geom: one, or as many as its mesh has convex parts."""
+    m = source.model
     shape, numbers = _SHAPES[m.geom_type[i]]
-    return Geom(
+    geom = Geom(
         shape,
         size=m.geom_size[i, :numbers].copy(),
         position=m.geom_pos[i].copy(),
         quaternion=m.geom_quat[i].copy(),
         friction=friction_of(m, i),
-        points=_hull(m, m.geom_dataid[i]) if shape == "points" else None,
         name=m.geom(i).name,
         group=(int(m.geom_contype[i]), int(m.geom_conaffinity[i])),
     )
+    if shape != "points":
+        return [geom]
+    parts = _parts(source, m.geom_dataid[i], concavity)
+    names = part_names(geom.name, len(parts))
+    return [replace(geom, points=points, name=name) for points, name in zip(parts, names, strict=True)]
 
 
-def _hull(m: mujoco.MjModel, mesh: Index) -> np.ndarray:
-    """The corners of a mesh's convex hull. `mesh_graph` starts with their number and lists them after their edges."""
+def _parts(source: Source, mesh: Index, concavity: float | None) -> list[np.ndarray]:
+    from .meshes import hull_corners
+
+    m = source.model
     first, number = m.mesh_vertadr[mesh], m.mesh_vertnum[mesh]
     vertices = m.mesh_vert[first : first + number].astype(float)
-    graph = m.mesh_graphadr[mesh]
-    if graph < 0:
-        return vertices
-    corners = m.mesh_graph[graph]
-    return vertices[m.mesh_graph[graph + 2 + corners : graph + 2 + 2 * corners]]
+    if concavity is None:
+        return [hull_corners(vertices)]
+    face, faces = m.mesh_faceadr[mesh], m.mesh_facenum[mesh]
+    try:
+        parts = convex_parts(vertices, m.mesh_face[face : face + faces], concavity)
+    except ValueError as error:
+        raise ModelError(f"{source.path}: mesh {m.mesh(mesh).name}: {error}; load without decompose") from None
+    return [hull_corners(part) for part in parts]

@@ -62,14 +62,12 @@ def open_mjcf(path: Path, meshes: bool = True) -> Source:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         spec = _parse(path)
-        pairs = [pair.name or f"{pair.geomname1} with {pair.geomname2}" for pair in spec.pairs]
         excludes = tuple((exclude.bodyname1, exclude.bodyname2) for exclude in spec.excludes)
         _leave_out_what_does_not_move(spec)
         silent = _leave_out_meshes(spec, meshes)
         _check_files(path, spec)
         model, missing = _compile(path, spec)
-    notes = [listed("contact pair", pairs)]
-    notes += [listed("files not found, their shapes left out", missing)]
+    notes = [listed("files not found, their shapes left out", missing)]
     notes += [f"MuJoCo says: {warning.message}" for warning in caught if "deprecated" not in str(warning.message)]
     ids = tuple(sorted(geom.id for geom in silent))
     return Source(path, spec, model, tuple(note for note in notes if note), excludes, ids)
@@ -132,7 +130,7 @@ def _leave_out_what_does_not_move(spec: mujoco.MjSpec) -> None:
     for element in [*spec.geoms, *spec.sites, *spec.tendons, *spec.meshes, *spec.flexes]:
         element.material = ""
     looks, uses = [spec.textures, spec.materials, spec.skins], [spec.sensors, spec.keys, spec.tuples]
-    for elements in [*looks, *uses, spec.pairs, spec.excludes]:
+    for elements in [*looks, *uses, spec.excludes]:
         for element in list(elements):
             spec.delete(element)
     spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
@@ -143,11 +141,17 @@ def _leave_out_what_does_not_move(spec: mujoco.MjSpec) -> None:
 def _leave_out_meshes(spec: mujoco.MjSpec, colliding: bool) -> list:
     """Give every mesh a stand-in that neither collides nor weighs anything; returns the geoms that would collide."""
     silent = []
+    paired = {name for pair in spec.pairs for name in (pair.geomname1, pair.geomname2)}
     if not colliding:
-        silent = [geom for geom in spec.geoms if geom.type == mujoco.mjtGeom.mjGEOM_MESH and _collides(geom)]
+        silent = [
+            geom
+            for geom in spec.geoms
+            if geom.type == mujoco.mjtGeom.mjGEOM_MESH and (_collides(geom) or geom.name in paired)
+        ]
         for geom in silent:
             geom.contype = geom.conaffinity = 0
-    needed = {geom.meshname for geom in spec.geoms if _collides(geom) or _weighs(spec, geom)}
+        paired = set()
+    needed = {geom.meshname for geom in spec.geoms if _collides(geom) or geom.name in paired or _weighs(spec, geom)}
     for mesh in spec.meshes:
         if mesh.file and _name(mesh) not in needed:
             _stand_in(mesh)

@@ -26,12 +26,13 @@ def read_urdf(
     mimic: bool = True,
     package_dirs: Sequence[str | Path] = (),
     meshes: bool = True,
+    concavity: float | None = None,
 ) -> Spec:
-    """The records of a URDF file. Options as in `load`."""
+    """The records of a URDF file. Options as in `load`; `concavity` is that of `mesh_parts`."""
     root = parse_xml(path).getroot()
     check_urdf(path, root)
     robot = _parse(root)
-    finder = MeshFinder(path.parent.resolve(), package_dirs, meshes)
+    finder = MeshFinder(path.parent.resolve(), package_dirs, meshes, concavity)
     links = [read_link(link, e, finder) for link, e in zip(robot.links, root.iterfind("link"), strict=True)]
     joints = lead_directly(path, [read_joint(joint, mimic) for joint in robot.joints])
     finder.warn(path)

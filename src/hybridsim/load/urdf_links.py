@@ -9,37 +9,42 @@ import numpy as np
 import yourdfpy
 from lxml import etree
 
-from ..model import Geom, Link, ModelWarning
+from ..model import Geom, Link, ModelError, ModelWarning
 from .limits import check_mesh
 from .packages import find_file
+from .parts import part_names
 from .poses import position_and_quaternion, rotation
 
 
 @dataclass
 class MeshFinder:
-    """Turns mesh names into points, and remembers those that it could not find or read."""
+    """Turns mesh names into the corners of convex parts, and remembers those that it could not find or read."""
 
     folder: Path
     package_dirs: Sequence[str | Path] = ()
     enabled: bool = True
+    concavity: float | None = None
     missing: dict[str, str] = field(default_factory=dict)
 
-    def points(self, mesh: yourdfpy.Mesh) -> np.ndarray | None:
-        """Corners of the mesh's convex hull; None where they cannot be had."""
+    def parts(self, mesh: yourdfpy.Mesh) -> list[np.ndarray]:
+        """Corners of the mesh's convex hull, or of each of its convex parts; nothing where they cannot be had."""
         if not self.enabled:
-            return None
-        from .meshes import hull_points
+            return []
+        from .meshes import mesh_parts
 
         path = find_file(mesh.filename, self.folder, self.package_dirs)
         if path is None:
             self.missing[mesh.filename] = "not found"
-            return None
+            return []
         check_mesh(path)
         try:
-            return hull_points(path) * (1.0 if mesh.scale is None else mesh.scale)
+            scale = 1.0 if mesh.scale is None else mesh.scale
+            return [part * scale for part in mesh_parts(path, self.concavity)]
         except ValueError as error:
+            if isinstance(error, ModelError):
+                raise
             self.missing[mesh.filename] = str(error)
-            return None
+            return []
 
     def warn(self, source: Path) -> None:
         """One warning for all meshes of a file."""
@@ -58,9 +63,9 @@ class MeshFinder:
 def read_link(link: yourdfpy.Link, element: etree._Element, meshes: MeshFinder) -> Link:
     """One link; `element` is where yourdfpy read it."""
     pairs = zip(link.collisions, element.iterfind("collision"), strict=True)
-    shapes = [_geom(collision, shape.find("geometry/*").tag, meshes) for collision, shape in pairs]
+    shapes = [_geoms(collision, shape.find("geometry/*").tag, meshes) for collision, shape in pairs]
     friction = link_friction(element)
-    geoms = [replace(shape, friction=friction) for shape in shapes if shape is not None]
+    geoms = [replace(shape, friction=friction) for some in shapes for shape in some]
     if link.inertial is None:
         return Link(link.name, geoms=geoms)
     R = rotation(link.inertial.origin)
@@ -75,19 +80,22 @@ def link_friction(element: etree._Element) -> float:
     return Geom.friction if said is None else float(said.get("value"))
 
 
-def _geom(collision: yourdfpy.Collision, shape: str, meshes: MeshFinder) -> Geom | None:
-    """A collision shape with our sizes (half lengths); None for a mesh that is not there."""
+def _geoms(collision: yourdfpy.Collision, shape: str, meshes: MeshFinder) -> list[Geom]:
+    """A collision shape with our sizes (half lengths); a mesh is as many as it has convex parts, or none if it is not there."""
     geometry = collision.geometry
-    points = None
+    position, quaternion = position_and_quaternion(collision.origin)
+    name = collision.name or ""
+    if shape == "mesh":
+        parts = meshes.parts(geometry.mesh)
+        names = part_names(name, len(parts))
+        return [
+            Geom("points", (), position, quaternion, points=part, name=own)
+            for part, own in zip(parts, names, strict=True)
+        ]
     if shape == "sphere":
         size = (geometry.sphere.radius,)
     elif shape == "box":
         size = geometry.box.size / 2
-    elif shape in ("cylinder", "capsule"):
-        size = (geometry.cylinder.radius, geometry.cylinder.length / 2)
     else:
-        shape, size, points = "points", (), meshes.points(geometry.mesh)
-        if points is None:
-            return None
-    position, quaternion = position_and_quaternion(collision.origin)
-    return Geom(shape, size, position, quaternion, points=points, name=collision.name or "")
+        size = (geometry.cylinder.radius, geometry.cylinder.length / 2)
+    return [Geom(shape, size, position, quaternion, name=name)]

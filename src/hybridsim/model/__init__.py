@@ -9,6 +9,7 @@ from .grid import contact_grid
 from .joints import KINDS, Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute, Spherical
 from .model import Actuators, Joints, Links, Model
 from .names import Marks, Named, Recording, as_marks, unmarked
+from .outline import outline_prisms
 from .pairs import TOUCHING, carrier, default_numbers, mechanism_of, pairs_left_out, with_contacts
 from .prescribe import prescribed
 from .prescribed_motion import PrescribedMotion
@@ -69,6 +70,7 @@ __all__ = [
     "free_body",
     "ground",
     "mechanism_of",
+    "outline_prisms",
     "pairs_left_out",
     "prefixed",
     "prescribed",

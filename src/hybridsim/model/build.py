@@ -26,7 +26,7 @@ def build(
 ) -> Model:
     """A model from records. Raises `ModelError` where a number is impossible or a name does not exist.
 
-    `options` are the other fields of `Spec`: gravity, timestep, world_geoms, self_collision, excludes, source.
+    `options` are the other fields of `Spec`: gravity, timestep, world_geoms, self_collision, excludes, pairs, source.
     """
     return build_spec(Spec(links, joints, actuators, **options))
 
@@ -68,7 +68,7 @@ def build_spec(spec: Spec, strict: bool = True) -> Model:
         ),
         joints=stacked,
         geometry=geometry,
-        contacts=default_contacts(geometry, topology, spec.self_collision, spec.excludes),
+        contacts=default_contacts(geometry, topology, spec.self_collision, spec.excludes, spec.pairs),
         limits=default_limits(stacked, topology),
         actuators=_stack_actuators(spec, topology, where),
         gravity=gravity,

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from .checks import AT_LEAST_ONE, FRACTION, NOT_NEGATIVE, POSITIVE
 from .contacts import Contacts, Limits
@@ -18,13 +19,15 @@ from .spec import WORLD, Numbers
 from .topology import Topology
 
 TOUCHING = frozenset(
-    {(shape, "plane") for shape in SHAPES if shape != "plane"}
-    | {("sphere", other) for other in ("sphere", "capsule", "cylinder", "box", "prism", "elliptic")}
-    | {("patch", "plane")}
-    | {(other, "patch") for other in ("sphere", "capsule", "cylinder", "box", "prism", "elliptic")}
-    | {("capsule", "capsule"), ("capsule", "box"), ("box", "box"), ("cylinder", "prism"), ("cylinder", "elliptic")}
+    (a, b)
+    for i, a in enumerate(SHAPES)
+    for b in SHAPES[i:]
+    if not {a, b} <= {"patch", "plane"} or (a, b) == ("patch", "plane")
 )
 """Kinds of shapes, in the order of `SHAPES`, whose contact is known: the keys of `contact.detect.PAIRS`."""
+
+# Thickness over extent below which points count as lying in a plane.
+FLAT = 1e-6
 
 # The papers' values; a softness that is felt nowhere but shares the load among redundant contacts, such as the four
 # corners of a box, in one way only.
@@ -111,10 +114,43 @@ def default_numbers(model: Model) -> tuple[dict[str, np.ndarray], dict[str, np.n
     )
 
 
-def default_contacts(geometry: Geometry, topology: Topology, self_collision: bool, excludes=()) -> Contacts:
-    """All pairs that the collision filters allow; contact of unknown kinds of shapes is a warning."""
-    pairs = _not_excluded(geometry, topology, filtered(geometry, topology, self_collision), excludes)
-    return contacts_of(geometry, known(geometry, pairs))
+def default_contacts(
+    geometry: Geometry,
+    topology: Topology,
+    self_collision: bool,
+    excludes=(),
+    pairs: Sequence[tuple[str, str, float]] = (),
+) -> Contacts:
+    """All pairs that the collision filters allow, and `pairs` (`Spec.pairs`) with their own friction."""
+    own = _with_friction(geometry, topology, pairs)
+    allowed = _not_excluded(geometry, topology, filtered(geometry, topology, self_collision), excludes)
+    contacts = contacts_of(geometry, known(geometry, [*allowed, *(pair for pair in own if pair not in allowed)]))
+    friction = [own.get(pair, mu) for pair, mu in zip(contacts.pairs, contacts.friction, strict=True)]
+    return dataclasses.replace(contacts, friction=np.array(friction, dtype=float)) if own else contacts
+
+
+def _with_friction(
+    geometry: Geometry, topology: Topology, pairs: Sequence[tuple[str, str, float]]
+) -> dict[tuple[int, int], float]:
+    """Pairs of shapes that are named one by one, as indices, with their friction; those that never move are left out."""
+    found: dict[tuple[int, int], float] = {}
+    for first, second, friction in pairs:
+        for name in (first, second):
+            if name not in geometry.names:
+                raise ModelError(
+                    f"contact of {first!r} with {second!r}: there is no shape {name!r}; shapes: {', '.join(geometry.names)}"
+                )
+        NOT_NEGATIVE.check(f"friction of {first!r} with {second!r}", friction, ModelError)
+        a, b = geometry.names.index(first), geometry.names.index(second)
+        if geometry.links[a] != geometry.links[b] and not (
+            _fixed(topology, geometry, a) and _fixed(topology, geometry, b)
+        ):
+            found[ordered(geometry, a, b)] = float(friction)
+    return found
+
+
+def _fixed(topology: Topology, geometry: Geometry, shape: int) -> bool:
+    return immovable(topology, geometry.links[shape])
 
 
 def pairs_left_out(model: Model, excludes: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
@@ -240,10 +276,12 @@ def _allowed(a: tuple[int, int], b: tuple[int, int]) -> bool:
 
 
 def known(geometry: Geometry, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Pairs whose contact is known; the others, of a patch with a patch, are a warning, and flat hulls an error."""
     known, unknown = [], {}
     for a, b in pairs:
         kinds = (geometry.shapes[a], geometry.shapes[b])
         if kinds in TOUCHING:
+            _not_flat(geometry, a, b)
             known.append((a, b))
         elif kinds != ("plane", "plane"):
             unknown.setdefault(kinds, []).append(f"{geometry.names[a]} with {geometry.names[b]}")
@@ -254,11 +292,26 @@ def known(geometry: Geometry, pairs: Iterable[tuple[int, int]]) -> list[tuple[in
         )
         warnings.warn(
             f"shapes that will pass through each other, because contact of these kinds is not known: {listed}. "
-            "Use other shapes, such as capsules or spheres, or choose pairs by hs.with_contacts",
+            "Use other shapes for one of each two, such as a box, or choose pairs by hs.with_contacts",
             ModelWarning,
             stacklevel=3,
         )
     return known
+
+
+def _not_flat(geometry: Geometry, a: int, b: int) -> None:
+    """Points in a plane have no inside, so only a plane can hold them."""
+    for shape, other in ((a, b), (b, a)):
+        points = geometry.points[shape]
+        if geometry.shapes[shape] != "points" or geometry.shapes[other] == "plane" or isinstance(points, Tracer):
+            continue
+        spread = np.linalg.svd(points - np.mean(points, axis=0), compute_uv=False)
+        if len(points) < 4 or spread[2] < FLAT * spread[0]:
+            raise ModelError(
+                f"contact of {geometry.names[shape]} with {geometry.names[other]}: the {len(points)} points of "
+                f"{geometry.names[shape]} lie in a plane and enclose no volume; give the shape some thickness, use a thin "
+                "box, or leave the pair out by hs.with_contacts or a collision filter"
+            )
 
 
 def _named(geometry: Geometry, topology: Topology, patterns: Sequence[tuple[str, str]]) -> list[tuple[int, int]]:

@@ -128,7 +128,9 @@ class Spec:
     self_collision: bool = False
     """Whether links of one mechanism may touch each other; separate mechanisms, and what is fixed in the world, may."""
     excludes: Sequence[tuple[str, str]] = ()
-    """Names of two links that never touch."""
+    """Names of two links that never touch, unless `pairs` says so."""
+    pairs: Sequence[tuple[str, str, float]] = ()
+    """Names of two shapes that may touch whatever the filters say, with the friction between them."""
     gravity: Numbers = (0.0, 0.0, -9.81)
     timestep: float = 1e-3
     source: str = "model"

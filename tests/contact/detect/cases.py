@@ -5,6 +5,7 @@ from functools import cache
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 from hybridsim.contact.detect import PAIRS, Placed
@@ -13,6 +14,16 @@ from hybridsim.spatial.rotation import matrix_from_quaternion
 
 UPRIGHT = [("cylinder", "prism"), ("cylinder", "elliptic")]
 """Pairs that take the axes of both shapes as parallel."""
+CONVEX = [pair for pair, function in PAIRS.items() if function.__module__.endswith(".convex_pair")]
+"""Pairs for which there is no formula, but the search for the direction in which they are furthest apart."""
+
+QUICK = [pair for pair in PAIRS if pair not in CONVEX or pair in (("cylinder", "box"), ("points", "points"))]
+"""Pairs that are tested by default; those of convex shapes share one program, so two stand for all of them."""
+
+
+def marked(pairs) -> list:
+    """These pairs as parameters of a test, with those that take long marked."""
+    return [pytest.param(pair, marks=[] if pair in QUICK else pytest.mark.slow, id="-".join(pair)) for pair in pairs]
 
 
 def shape(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

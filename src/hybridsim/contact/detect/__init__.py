@@ -2,11 +2,13 @@
 
 import jax
 import numpy as np
+from jax import lax
 
 from ...spatial import Transform
 from .box import sphere_box
 from .box_box import box_box
 from .capsule_box import capsule_box
+from .convex_pair import convex_pair
 from .extruded import cylinder_elliptic, cylinder_prism, sphere_cylinder, sphere_elliptic, sphere_prism
 from .interface import Pair, Placed, Touch
 from .patch import patch_with
@@ -45,10 +47,18 @@ PAIRS: dict[tuple[str, str], Pair] = {
 }
 """Kinds of shape (a, b), ordered as in `model.geometry.SHAPES`, and where they touch."""
 
-for _other in ("capsule", "cylinder", "box", "prism", "elliptic"):
+_CONVEX = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "points", "prism", "elliptic")
+for _i, _a in enumerate(_CONVEX):
+    for _b in _CONVEX[_i:]:
+        PAIRS.setdefault((_a, _b), convex_pair(_a, _b))
+
+for _other in _CONVEX[1:]:
     PAIRS[_other, "patch"] = patch_with(PAIRS["sphere", _other], patch_first=False)
 PAIRS["sphere", "patch"] = patch_with(sphere_sphere, patch_first=False)
 PAIRS["patch", "plane"] = patch_with(sphere_plane, patch_first=True)
+
+
+_SEARCHING = {PAIRS[kinds] for kinds in PAIRS if PAIRS[kinds].__module__ == convex_pair.__module__}
 
 
 def how_many(shape_a: str, shape_b: str, points_a: int = 0, points_b: int = 0) -> int:
@@ -60,4 +70,14 @@ def how_many(shape_a: str, shape_b: str, points_a: int = 0, points_b: int = 0) -
     return jax.eval_shape(PAIRS[shape_a, shape_b], placed(points_a), placed(points_b)).distance.shape[0]
 
 
-__all__ = ["PAIRS", "Pair", "Placed", "Touch", "how_many"]
+def each(pair: Pair) -> Pair:
+    """A pair's function for many pairs of shapes of its kinds, along a leading axis.
+
+    Those that search go one after the other, each as long as it needs; all others go together.
+    """
+    if pair in _SEARCHING:
+        return lambda a, b: lax.map(lambda both: pair(*both), (a, b))
+    return jax.vmap(pair)
+
+
+__all__ = ["PAIRS", "Pair", "Placed", "Touch", "each", "how_many"]
