@@ -55,6 +55,20 @@ def test_gradient_of_a_rollout_as_c(tmp_path):
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+def test_a_step_in_contact_as_c(tmp_path):
+    """Which holds memory that is written and never read."""
+    box = hs.free_body(hs.solid("box", 0.4, "box", (0.05, 0.05, 0.05)))
+    model = hs.world(box, hs.ground())
+    compiled = native.jit(lambda q, qd: tuple(hs.step(model, (q, qd), dt=1e-3))[:2])
+    q = np.array([0.0, 0.0, 0.0499, 1.0, 0.0, 0.0, 0.0])
+    qd = np.array([0.1, 0.2, 0.3, 0.5, 0.0, -1.0])
+    found = [np.zeros(7), np.zeros(6)]
+    run_c(compiled.lower(q, qd).c_source("step"), "step", [q, qd], found, tmp_path)
+    for mine, expected in zip(found, compiled(q, qd), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
 def test_control_flow_and_integers_as_c(tmp_path):
     def f(x, i):
         y = jax.lax.while_loop(lambda c: c.sum() < 50, lambda c: c * 1.5 + 1, x)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .functions.alone import alone
 from .graph import Branch, Buffer, Graph, Loop, Region, Store, root
-from .live import facts, operands
+from .live import facts, operands, read_buffers
 from .program import Program
 from .types import BOOL, F32, Type
 
@@ -95,6 +95,7 @@ class _Writer:
     def __init__(self, graph: Graph):
         self.g = graph
         self.facts = facts(self.g)
+        self.read = read_buffers(self.g)
         self.lines: list[str] = []
         self.indent = 1
         self.rename: dict[int, int] = {}
@@ -168,7 +169,8 @@ class _Writer:
                 if item in self.facts.live:
                     self.write_value(item)
             elif isinstance(item, Store):
-                if item.value in self.facts.live:
+                # What is written to memory that nothing reads is left out, and so is the place where it would go.
+                if item.buffer.kind == "output" or root(item.buffer).index in self.read:
                     self.write(f"b{root(item.buffer).index}[{self.ref(item.place)}] = {self.ref(item.value)};")
             elif isinstance(item, Loop):
                 self.loop(item)

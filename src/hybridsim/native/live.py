@@ -66,7 +66,7 @@ def _sources(f: Facts) -> dict[int, list[int]]:
 
 def _mark_live(graph: Graph, f: Facts) -> None:
     sources = _sources(f)
-    read = _read_buffers(graph, f)
+    read = read_buffers(graph)
     stack: list[int] = []
 
     def need(value: int) -> None:
@@ -98,7 +98,7 @@ def _mark_live(graph: Graph, f: Facts) -> None:
                 need(x)
 
 
-def _read_buffers(graph: Graph, f: Facts) -> set[int]:
+def read_buffers(graph: Graph) -> set[int]:
     """Memory that is read somewhere; stores to other memory are dropped."""
     return {
         root(x).index
