@@ -61,7 +61,7 @@ def test_training_and_held_out_runs_have_different_names(config_with, tmp_path):
     ("step", "fit", "dt", "substeps"),
     [
         (0.01, "", 0.01, 2),
-        (0.00998, "", 0.01, 2),
+        (0.00998, "", 0.00998, 2),
         (0.004, "", 0.004, 1),
         (0.0347, "", 0.0347, 7),
         (0.01, "dt = 0.005", 0.005, 1),
@@ -76,6 +76,13 @@ def test_steps_are_those_of_the_logger_and_short_enough(step, fit, dt, substeps,
     assert bench.substeps == substeps
     assert bench.contact is None
     assert isinstance(bench.integrator, hs.SemiImplicitEuler if "euler" in fit else hs.RungeKutta4)
+
+
+def test_uneven_steps_are_those_that_the_logger_meant(config_with, tmp_path):
+    even = swinging(2.0, 0.00998)
+    jitter = np.random.default_rng(0).uniform(-1e-3, 1e-3, len(even.time))
+    write_log(tmp_path / "a.csv", replace(even, time=even.time + jitter))
+    assert bench_of(config_with(["a.csv"])).dt == pytest.approx(0.01, rel=1e-6)
 
 
 def test_friction_is_smooth_enough_to_be_fitted(config_with, tmp_path, arm_model):
