@@ -1,7 +1,7 @@
 """A solution of F(w) = 0 by following a path that begins where everything is soft.
 
-With rows ten million times softer than asked for, impulses hardly act on each other: the solution is unique, and next to
-w = 0. As they harden, solutions form a path. It may turn back, where Coulomb's friction has several solutions or a sticking
+With rows that yield more than all bodies do, impulses hardly act on each other: the solution is unique, and close to w = 0. As
+they harden, solutions form a path. It may turn back, where Coulomb's friction has several solutions or a sticking
 contact has to become a sliding one, so it is followed by its length and not by the hardness (pseudo-arclength continuation;
 Allgower and Georg, Numerical Continuation Methods, 1990). Where contacts open, close, stick or slip, the path has corners; it
 goes on to the side for which the determinant of the bordered matrix keeps its sign.
@@ -10,7 +10,6 @@ goes on to the side for which the determinant of the bordered matrix keeps its s
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 from jaxtyping import Bool, Float, Int
 
@@ -19,16 +18,18 @@ from .interface import Friction
 from .newton import Newton, residual
 from .problem import Problem
 
-DECADES = 8.0
-"""Powers of ten by which rows are softer at the start."""
-MOST_POINTS = 2000
-"""At which a path is looked at. Random chains, towers and pairs of bodies of any masses need about 300 at most."""
+SOFTEST = 30.0
+"""Softness at the start, beside what a row yields alone."""
+MOST_POINTS = 3000
+"""At which a path is looked at. Random chains, towers and pairs of bodies need 150 on average and 400 at most."""
 CORRECTIONS = 6
 """Newton steps from a point beside the path onto it."""
 ON_PATH = 1e-9
 """The last of these steps, beside the size of w."""
 LONGEST = 0.5
-"""Steps along the path: all of w, or of the decades."""
+"""A step along the path: this part of the size of w, or of the whole hardness."""
+CORNER = 0.1
+"""Longest step that may pass a corner: a longer one might miss a part of the path."""
 SHORTEST = 1e-13
 
 
@@ -57,34 +58,58 @@ class _Walk(eqx.Module):
     ended: Bool[Array, ""]
 
 
+class _Softer(eqx.Module):
+    """The problem at any place of the path: hardness 0 is its start, 1 the problem itself."""
+
+    problem: Problem
+    rate_c: Float[Array, " points"]
+    """Logarithm of how much softer each row is at the start."""
+    rate_b: Float[Array, " rows"]
+
+    @classmethod
+    def of(cls, problem: Problem) -> "_Softer":
+        alone = jnp.trace(problem.A_c, axis1=1, axis2=2)
+        rows_c, rows_b = problem.contacts.R, problem.bounded.R
+        return cls(
+            problem,
+            jnp.log(jnp.maximum(SOFTEST * alone, rows_c) / rows_c),
+            jnp.log(jnp.maximum(SOFTEST * problem.A_b, rows_b) / rows_b),
+        )
+
+    def at(self, hardness: Scalar) -> Problem:
+        rows_c, rows_b = self.problem.contacts.R, self.problem.bounded.R
+        softness = rows_c * jnp.exp((1 - hardness) * self.rate_c), rows_b * jnp.exp((1 - hardness) * self.rate_b)
+        return eqx.tree_at(lambda p: (p.contacts.R, p.bounded.R), self.problem, softness)
+
+    def by_hardness(self, newton: Newton) -> Float[Array, " nv"]:
+        """dF of F where it is linearised."""
+        # x = -u/R, so that a row that hardens by dR does what a velocity x dR does.
+        du_c = -(self.rate_c * newton.problem.contacts.R)[:, None] * newton.contacts.x
+        du_b = -self.rate_b * newton.problem.bounded.R * newton.bounded
+        dx_c = -jnp.einsum("nij,nj->ni", newton.contacts.gain, du_c)
+        return -self.problem.together(dx_c, -newton.bounded_gain * du_b)
+
+
 def follow(friction: Friction, problem: Problem) -> Float[Array, " nv"]:
     """w at the end of the path: a solution but for rounding, unless the path was too long."""
     count = problem.Y_c.shape[2]
-    level = jnp.zeros(count + 1, dtype=problem.Y_c.dtype).at[-1].set(1.0)
-    first = -residual(friction, softer(problem, jnp.zeros_like(level[0])), jnp.zeros_like(level[:-1]))
-    start = jnp.append(first, 0.0)
-    nowhere, no = jnp.int32(0), jnp.asarray(False)
-    walk = _Walk(start, level, _scale(start), jnp.ones_like(level[0]), no, no, level, start, start, nowhere, nowhere, no)
+    harder = jnp.zeros(count + 1, dtype=problem.Y_c.dtype).at[-1].set(1.0)
+    path = _Softer.of(problem)
+    start = jnp.append(-residual(friction, path.at(jnp.zeros_like(harder[0])), jnp.zeros_like(harder[:-1])), 0.0)
+    zero, no = jnp.int32(0), jnp.asarray(False)
+    walk = _Walk(start, harder, _scale(start), jnp.ones_like(harder[0]), no, no, harder, start, start, zero, zero, no)
     end = lax.while_loop(
-        lambda s: ~s.ended & (s.points < MOST_POINTS) & (s.length > SHORTEST), lambda s: _next(friction, problem, s), walk
+        lambda s: ~s.ended & (s.points < MOST_POINTS) & (s.length > SHORTEST), lambda s: _next(friction, path, s), walk
     )
     return end.here[:-1]
 
 
-def softer(problem: Problem, hardness: Scalar) -> Problem:
-    """The problem at a place of the path: 1 is the problem itself."""
-    factor = 10.0 ** (DECADES * (1 - hardness))
-    return eqx.tree_at(
-        lambda p: (p.contacts.R, p.bounded.R), problem, (factor * problem.contacts.R, factor * problem.bounded.R)
-    )
-
-
-def _next(friction: Friction, problem: Problem, s: _Walk) -> _Walk:
+def _next(friction: Friction, path: _Softer, s: _Walk) -> _Walk:
     """Look at one more point."""
-    to_path, along = _steps(friction, problem, s)
+    to_path, along = _steps(friction, path, s)
     point = s.point + to_path * s.scale
     size = jnp.max(jnp.abs(to_path))
-    far = ~(jnp.linalg.norm((point - s.aim) / s.scale) <= 0.9 * s.length)
+    far = ~(jnp.linalg.norm((point - s.aim) / s.scale) <= 0.5 * s.length)
     arrived = ~s.looks & ~far & (size <= ON_PATH)
     failed = ~s.looks & ~arrived & (far | (s.corrections + 1 >= CORRECTIONS))
     s = eqx.tree_at(lambda s: s.points, s, s.points + 1)
@@ -117,7 +142,7 @@ def _next(friction: Friction, problem: Problem, s: _Walk) -> _Walk:
             (jnp.asarray(True), s.here + s.length * s.ahead * s.scale, s.ahead),
         )
         shorter = _tried(eqx.tree_at(lambda s: s.length, s, 0.3 * s.length), s.ahead, beyond=False)
-        return jax.tree.map(lambda a, b: jnp.where(s.beyond, a, b), shorter, look)
+        return jax.tree.map(lambda a, b: jnp.where(s.beyond | (s.length > CORNER), a, b), shorter, look)
 
     def go_on() -> _Walk:
         return eqx.tree_at(lambda s: (s.point, s.corrections), s, (point, s.corrections + 1))
@@ -138,18 +163,12 @@ def _tried(s: _Walk, direction: Float[Array, " nv+1"], beyond: bool) -> _Walk:
     return eqx.tree_at(lambda s: (s.looks, s.beyond, s.direction, s.aim, s.point, s.corrections), s, new)
 
 
-def _steps(friction: Friction, problem: Problem, s: _Walk) -> tuple[Float[Array, " nv+1"], Float[Array, " nv+1"]]:
+def _steps(friction: Friction, path: _Softer, s: _Walk) -> tuple[Float[Array, " nv+1"], Float[Array, " nv+1"]]:
     """The Newton step from a point across to the path, and the direction of the path there, both in units of the scale."""
-    there = softer(problem, s.point[-1])
-    newton = Newton.at(friction, there, s.point[:-1])
-    # x = -u/R, so that a row that hardens by dR does what a velocity x dR does.
-    rate = DECADES * np.log(10.0)
-    harder_c = rate * there.contacts.R[:, None] * jnp.einsum("nij,nj->ni", newton.contacts.gain, newton.contacts.x)
-    harder_b = rate * there.bounded.R * newton.bounded_gain * newton.bounded
-    by_hardness = -problem.together(harder_c, harder_b)
+    newton = Newton.at(friction, path.at(s.point[-1]), s.point[:-1])
     across = jnp.sum(s.direction * (s.point - s.aim) / s.scale)
     bordered = jnp.concatenate(
-        [jnp.concatenate([newton.matrix, by_hardness[:, None]], axis=1) * s.scale, s.direction[None]]
+        [jnp.concatenate([newton.matrix, path.by_hardness(newton)[:, None]], axis=1) * s.scale, s.direction[None]]
     )
     right = jnp.stack([-jnp.append(newton.residual, across), jnp.zeros_like(s.scale).at[-1].set(1.0)], axis=1)
     LU, pivots, order = lax.linalg.lu(bordered)
