@@ -7,7 +7,8 @@ from rich.table import Table
 from .mujoco_steps import Rival
 from .single_steps import REASONS, Case
 from .timing import Timing
-from .tosses import Toss
+from .tosses import REASONS as TOSS_REASONS
+from .tosses import Toss, summary
 
 Rows = tuple[list[str], list[list[str]]]
 """Head, and cells."""
@@ -51,20 +52,11 @@ def _row(name: str, cases: list[Case]) -> list[str]:
 
 
 def of_tosses(found: list[Toss]) -> Rows:
-    """One row for each kind of motion, and all."""
-    head = ["motion", "tosses", "tested", "steps in contact", "entries", *(f"{reason} [%]" for reason in REASONS)]
+    """One row for each kind of body, and all."""
+    head = ["body", "tosses", "tested", "derivatives", *TOSS_REASONS, "wrong"]
     kinds = list(dict.fromkeys(toss.kind for toss in found))
     groups = {kind: [toss for toss in found if toss.kind == kind] for kind in kinds} | {"all": found}
-    return [*head, "wrong", "worst"], [_toss_row(name, tosses) for name, tosses in groups.items()]
-
-
-def _toss_row(name: str, tosses: list[Toss]) -> list[str]:
-    entries = sum(toss.count("entries") for toss in tosses)
-    compared = entries - sum(toss.left_out for toss in tosses)
-    counts = [len(tosses), sum(toss.tested for toss in tosses), sum(toss.touching for toss in tosses), compared]
-    parts = [sum(toss.count(field) for toss in tosses) / max(entries, 1) for field in REASONS.values()]
-    ends = [str(sum(toss.wrong for toss in tosses)), f"{max((toss.error for toss in tosses), default=0.0):.0e}"]
-    return [name, *map(str, counts), *(f"{100 * part:.1f}" for part in parts), *ends]
+    return head, [[name, *map(str, summary(tosses).values())] for name, tosses in groups.items()]
 
 
 def of_rivals(found: list[Rival], ours: list[Timing]) -> Rows:

@@ -14,6 +14,8 @@ from ...spatial import Array
 
 SMALLEST_SOFTNESS = 1e-7
 """Of a row beside what it yields alone. Below, impulses of double precision are rounding error (see `firm`)."""
+REFINEMENTS = 2
+"""Problems that are solved again for rows that are harder; each makes what they yield too much smaller ten million times."""
 
 NOTHING = -1e30
 """The target of a row that is not to act."""

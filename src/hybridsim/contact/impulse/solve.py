@@ -14,15 +14,12 @@ from ...spatial import Array
 from .interface import Friction
 from .newton import Newton, residual
 from .path import follow
-from .problem import Impulse, Problem, Solution
+from .problem import REFINEMENTS, Impulse, Problem, Solution
 
 MOST_STEPS = 60
 """Newton steps from one start."""
 TRIES = 8
 """Halvings of a Newton step before it counts as leading nowhere."""
-
-REFINEMENTS = 2
-"""Problems that are solved again for rows without any softness; each makes what they yield smaller ten million times."""
 
 
 class _Search(eqx.Module):
