@@ -34,24 +34,24 @@ SHORTEST = 1e-13
 
 
 class _Walk(eqx.Module):
-    """A walk along the path. Points are (w, hardness); directions have w in units of `scale`."""
+    """A walk along the path. Points are places (w, hardness); directions have w in units of `scale`."""
 
-    here: Float[Array, " nv+1"]
+    here: Float[Array, " place"]
     """The last point on the path."""
-    ahead: Float[Array, " nv+1"]
+    ahead: Float[Array, " place"]
     """The direction of the path there."""
-    scale: Float[Array, " nv+1"]
+    scale: Float[Array, " place"]
     length: Float[Array, ""]
     """Of the step that is tried."""
     looks: Bool[Array, ""]
     """Whether the next point is looked at only for its direction: that beyond a corner."""
     beyond: Bool[Array, ""]
     """Whether the direction of the step is that of a point further on."""
-    direction: Float[Array, " nv+1"]
+    direction: Float[Array, " place"]
     """Of the step that is tried; steps onto the path are across it."""
-    aim: Float[Array, " nv+1"]
+    aim: Float[Array, " place"]
     """Where the step leads to, beside the path."""
-    point: Float[Array, " nv+1"]
+    point: Float[Array, " place"]
     """On the way from there onto the path."""
     corrections: Int[Array, ""]
     points: Int[Array, ""]
@@ -151,7 +151,7 @@ def _next(friction: Friction, path: _Softer, s: _Walk) -> _Walk:
     return lax.switch(case, (look_around, arrive, fail, go_on))
 
 
-def _tried(s: _Walk, direction: Float[Array, " nv+1"], beyond: bool) -> _Walk:
+def _tried(s: _Walk, direction: Float[Array, " place"], beyond: bool) -> _Walk:
     """A new step. One that would lead past the end of the path ends there, and corrections keep to that hardness."""
     left = 1 - s.here[-1]
     last = s.length * direction[-1] >= left
@@ -163,7 +163,7 @@ def _tried(s: _Walk, direction: Float[Array, " nv+1"], beyond: bool) -> _Walk:
     return eqx.tree_at(lambda s: (s.looks, s.beyond, s.direction, s.aim, s.point, s.corrections), s, new)
 
 
-def _steps(friction: Friction, path: _Softer, s: _Walk) -> tuple[Float[Array, " nv+1"], Float[Array, " nv+1"]]:
+def _steps(friction: Friction, path: _Softer, s: _Walk) -> tuple[Float[Array, " place"], Float[Array, " place"]]:
     """The Newton step from a point across to the path, and the direction of the path there, both in units of the scale."""
     newton = Newton.at(friction, path.at(s.point[-1]), s.point[:-1])
     across = jnp.sum(s.direction * (s.point - s.aim) / s.scale)
@@ -179,6 +179,6 @@ def _steps(friction: Friction, path: _Softer, s: _Walk) -> tuple[Float[Array, " 
     return found[:, 0], sign * found[:, 1] / jnp.linalg.norm(found[:, 1])
 
 
-def _scale(point: Float[Array, " nv+1"]) -> Float[Array, " nv+1"]:
+def _scale(point: Float[Array, " place"]) -> Float[Array, " place"]:
     size = jnp.maximum(jnp.max(jnp.abs(point[:-1])), jnp.finfo(point.dtype).tiny ** 0.5)
     return jnp.full_like(point, size).at[-1].set(1.0)
