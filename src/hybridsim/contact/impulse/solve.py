@@ -1,7 +1,7 @@
 """Newton's method on F(w) = 0, from anywhere.
 
 Newton steps, each shortened until F shrinks, mostly end after two or three. Where they do not lead on, because Coulomb's
-friction is not the gradient of any energy, a path of softer problems does (`path.py`).
+friction is not the gradient of any energy, steps from elsewhere or a path of softer problems do (`path.py`).
 """
 
 import equinox as eqx
@@ -44,15 +44,16 @@ def converged(friction: Friction, problem: Problem, start: Solution, tolerance: 
 
 
 def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], tolerance: float) -> Solution:
-    """Newton steps from the start and, if they lead nowhere, from the end of the path."""
+    """Newton steps from the start; if they lead nowhere, from w = 0, where all that approaches pushes; and at last from the
+    end of the path."""
 
     def once(state):
         count, before = state
-        w = lax.cond(count == 0, lambda: before.w, lambda: follow(friction, problem))
+        w = lax.cond(count == 2, lambda: follow(friction, problem), lambda: jnp.where(count == 0, before.w, 0.0))
         return count + 1, _newton_steps(friction, problem, w, tolerance)
 
     first = jnp.int32(0), _Search(start, jnp.int32(0), jnp.asarray(False), jnp.asarray(False))
-    end = lax.while_loop(lambda state: (state[0] < 2) & ~state[1].solved, once, first)[1]
+    end = lax.while_loop(lambda state: (state[0] < 3) & ~state[1].solved, once, first)[1]
     return _read_off(friction, problem, end)
 
 
