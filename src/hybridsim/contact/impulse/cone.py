@@ -8,7 +8,7 @@ from jaxtyping import Float
 from ...spatial import Array, safe_norm
 from .bounded import sweep_bounded
 from .interface import Friction
-from .problem import Problem, Response, Solution
+from .problem import COULOMB, Problem, Response, Solution
 
 
 class Cone(Friction):
@@ -30,20 +30,21 @@ class Cone(Friction):
         w, contacts = lax.scan(one, w, (x.contacts, problem.contacts, problem.Y_c, problem.A_c))
         return Solution(contacts, bounded, w)
 
-    def respond(self, rows, u):
+    def respond(self, rows, u, limit=COULOMB):
         y = -u / rows.R
         normal = jnp.maximum(y[0], 0.0)
         follows = jnp.where(y[0] > 0, 1 / rows.R, 0.0)
         # Friction is the projection of y onto the disc: kappa < 1 where y lies outside, and the contact slides.
-        size, radius = safe_norm(y[1:]), rows.mu * normal
+        load = limit.of(normal)
+        size, radius = safe_norm(y[1:]), rows.mu * load
         sliding = size >= radius
         some = jnp.where(size > 0, size, 1.0)
         kappa = jnp.where(sliding, radius / some, 1.0)
         direction = jnp.where(sliding, y[1:] / some, 0.0)
         turns = kappa / rows.R * (np.eye(2) - direction[:, None] * direction)
-        column = jnp.concatenate([follows[None], rows.mu * follows * direction])
+        column = jnp.concatenate([follows[None], limit.own * rows.mu * follows * direction])
         gain = jnp.concatenate([column[:, None], jnp.pad(turns, ((1, 0), (0, 0)))], axis=1)
-        return Response(jnp.concatenate([normal[None], kappa * y[1:]]), gain, jnp.pad(normal * direction, (1, 0)))
+        return Response(jnp.concatenate([normal[None], kappa * y[1:]]), gain, jnp.pad(load * direction, (1, 0)))
 
 
 def _step(A: Float[Array, "*points 3 3"], R: Float[Array, "*points"]) -> Float[Array, "*points"]:

@@ -6,7 +6,7 @@ import equinox as eqx
 from jaxtyping import Float
 
 from ...spatial import Array
-from .problem import ContactRows, Problem, Response, Solution
+from .problem import COULOMB, ContactRows, Limit, Problem, Response, Solution
 
 
 class Friction(eqx.Module):
@@ -17,5 +17,5 @@ class Friction(eqx.Module):
         """Every row once, in order, each solved for its own impulse with the others held (Gauss-Seidel)."""
 
     @abstractmethod
-    def respond(self, rows: ContactRows, u: Float[Array, "3"]) -> Response:
+    def respond(self, rows: ContactRows, u: Float[Array, "3"], limit: Limit = COULOMB) -> Response:
         """The impulse x of one contact that solves its own rows at the velocity u = Y w - b, which x does not change."""

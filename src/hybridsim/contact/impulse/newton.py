@@ -13,7 +13,7 @@ from jaxtyping import Float
 from ...spatial import Array
 from .bounded import respond_bounded
 from .interface import Friction
-from .problem import Problem, Response, Solution
+from .problem import COULOMB, Limit, Problem, Response, Solution
 
 
 class Newton(eqx.Module):
@@ -28,12 +28,12 @@ class Newton(eqx.Module):
     matrix: Float[Array, "nv nv"]
 
     @classmethod
-    def at(cls, friction: Friction, problem: Problem, w: Float[Array, " nv"]) -> "Newton":
-        """Linearise at w."""
+    def at(cls, friction: Friction, problem: Problem, w: Float[Array, " nv"], limit: Limit = COULOMB) -> "Newton":
+        """Linearise at w. `limit` has one load for each contact."""
 
         def one(sums, point):
-            rows, Y = point
-            response = friction.respond(rows, Y @ w - rows.b)
+            rows, Y, given = point
+            response = friction.respond(rows, Y @ w - rows.b, Limit(limit.own, given))
 
             def acts():
                 total, matrix = sums
@@ -45,7 +45,8 @@ class Newton(eqx.Module):
 
         bounded, gain = respond_bounded(problem, w)
         start = w - bounded @ problem.Y_b, jnp.eye(len(w), dtype=w.dtype)
-        (total, matrix), contacts = lax.scan(one, start, (problem.contacts, problem.Y_c))
+        points = problem.contacts, problem.Y_c, _given(limit, problem)
+        (total, matrix), contacts = lax.scan(one, start, points)
         if len(gain):
             # Mostly no joint is at its limit.
             matrix = lax.cond(
@@ -68,13 +69,28 @@ class Newton(eqx.Module):
         return Solution(contacts, own_b - self.bounded_gain * (Y_b @ dw), dw)
 
 
-def residual(friction: Friction, problem: Problem, w: Float[Array, " nv"]) -> Float[Array, " nv"]:
+def residual(friction: Friction, problem: Problem, w: Float[Array, " nv"], limit: Limit = COULOMB) -> Float[Array, " nv"]:
     """F(w)"""
 
     def one(total, point):
-        rows, Y = point
-        x = friction.respond(rows, Y @ w - rows.b).x
+        rows, Y, given = point
+        x = friction.respond(rows, Y @ w - rows.b, Limit(limit.own, given)).x
         return lax.cond(jnp.any(x != 0), lambda: total - x @ Y, lambda: total), None
 
     bounded, _ = respond_bounded(problem, w)
-    return lax.scan(one, w - bounded @ problem.Y_b, (problem.contacts, problem.Y_c))[0]
+    points = problem.contacts, problem.Y_c, _given(limit, problem)
+    return lax.scan(one, w - bounded @ problem.Y_b, points)[0]
+
+
+def loads_at(friction: Friction, problem: Problem, w: Float[Array, " nv"]) -> Float[Array, " points"]:
+    """Normal impulses of x(w)."""
+
+    def one(_, point):
+        rows, Y = point
+        return None, friction.respond(rows, Y @ w - rows.b).x[0]
+
+    return lax.scan(one, None, (problem.contacts, problem.Y_c))[1]
+
+
+def _given(limit: Limit, problem: Problem) -> Float[Array, " points"]:
+    return jnp.broadcast_to(jnp.asarray(limit.given, dtype=problem.Y_c.dtype), problem.contacts.mu.shape)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Float
 
-from ...spatial import Array
+from ...spatial import Array, Scalar
 
 SMALLEST_SOFTNESS = 1e-9
 """Of a row beside what it yields alone. Below, impulses of double precision are rounding error."""
@@ -125,3 +125,22 @@ class Response(eqx.Module):
     x: Float[Array, "*points 3"]
     gain: Float[Array, "*points 3 3"]
     slip: Float[Array, "*points 3"]
+
+
+class Limit(eqx.Module):
+    """The normal impulse that limits a contact's friction: its own (Coulomb), or one that is given (Tresca).
+
+    With Tresca's friction a problem is a convex minimisation, which Newton's method solves from anywhere; with
+    Coulomb's it is none.
+    """
+
+    own: Scalar
+    """1 for Coulomb, 0 for Tresca."""
+    given: Float[Array, "*points"] | float
+
+    def of(self, normal: Float[Array, ""]) -> Float[Array, ""]:
+        """The impulse."""
+        return self.own * normal + (1 - self.own) * self.given
+
+
+COULOMB = Limit(1.0, 0.0)

@@ -6,7 +6,7 @@ from jax import lax
 
 from .bounded import sweep_bounded
 from .interface import Friction
-from .problem import Problem, Response, Solution
+from .problem import COULOMB, Problem, Response, Solution
 
 
 class Pyramid(Friction):
@@ -37,16 +37,17 @@ class Pyramid(Friction):
             low = -high
         return Solution(jnp.stack(impulses, axis=1), bounded, w)
 
-    def respond(self, rows, u):
+    def respond(self, rows, u, limit=COULOMB):
         y = -u / rows.R
         normal = jnp.clip(y[0], 0.0, self.largest)
         follows = jnp.where((y[0] > 0) & (y[0] < self.largest), 1 / rows.R, 0.0)
-        radius = rows.mu * normal
+        load = limit.of(normal)
+        radius = rows.mu * load
         side = jnp.where(jnp.abs(y[1:]) < radius, 0.0, jnp.sign(y[1:]))
         gain = jnp.diag(jnp.concatenate([follows[None], jnp.where(side == 0, 1 / rows.R, 0.0)]))
-        with_load = jnp.pad(rows.mu * follows * side, (1, 0))
+        with_load = jnp.pad(limit.own * rows.mu * follows * side, (1, 0))
         return Response(
             jnp.concatenate([normal[None], jnp.clip(y[1:], -radius, radius)]),
             gain + jnp.pad(with_load[:, None], ((0, 0), (0, 2))),
-            jnp.pad(normal * side, (1, 0)),
+            jnp.pad(load * side, (1, 0)),
         )

@@ -1,7 +1,11 @@
 """Newton's method on F(w) = 0, from anywhere.
 
 Newton steps, each shortened until F shrinks, mostly end after two or three. Where they do not lead on, because Coulomb's
-friction is not the gradient of any energy, steps from elsewhere or a path of softer problems do (`path.py`).
+friction is not the gradient of any energy, problems with Tresca's friction do: there friction is limited by loads that are
+given, the problem is a strictly convex minimisation, and Newton steps that the slope of its energy bounds always end at its
+solution. The loads of that solution limit friction the next time (Panagiotopoulos' iteration), and Coulomb's problem is
+tried again from there. The first of these problems is without friction. With much friction that may go round in circles; then
+a path of softer problems leads to a solution (`path.py`).
 """
 
 import equinox as eqx
@@ -12,21 +16,28 @@ from jaxtyping import Bool, Float, Int
 
 from ...spatial import Array
 from .interface import Friction
-from .newton import Newton, residual
+from .newton import Newton, loads_at, residual
 from .path import follow
-from .problem import REFINEMENTS, Impulse, Problem, Solution
+from .problem import REFINEMENTS, Impulse, Limit, Problem, Solution
 
-MOST_STEPS = 60
-"""Newton steps from one start."""
-TRIES = 8
-"""Halvings of a Newton step before it counts as leading nowhere."""
+MOST_STEPS = 150
+"""Newton steps of one search, with both kinds of friction together. Random towers of boxes need at most 120."""
+TRIES = 8, 40
+"""Parts of a Newton step that are tried, with Coulomb's and with Tresca's friction, before it counts as leading nowhere."""
+TRESCA_TOLERANCE = 1e-8
+"""Of problems with given loads: tight, or the iteration over loads stops short of its end."""
 
 
 class _Search(eqx.Module):
     w: Float[Array, " nv"]
+    coulomb: Bool[Array, ""]
+    """Which friction the next step has."""
+    anchor: Float[Array, " nv"]
+    """The solution of the last problem with given loads, or the start."""
+    loads: Float[Array, " points"]
+    """Those that are given next."""
     steps: Int[Array, ""]
     solved: Bool[Array, ""]
-    stuck: Bool[Array, ""]
 
 
 def converged(friction: Friction, problem: Problem, start: Solution, tolerance: float) -> Solution:
@@ -44,64 +55,107 @@ def converged(friction: Friction, problem: Problem, start: Solution, tolerance: 
 
 
 def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], tolerance: float) -> Solution:
-    """Newton steps from the start; if they lead nowhere, from w = 0, where all that approaches pushes; and at last from the
-    end of the path."""
-
-    def once(state):
-        count, before = state
-        w = lax.cond(count == 2, lambda: follow(friction, problem), lambda: jnp.where(count == 0, before.w, 0.0))
-        return count + 1, _newton_steps(friction, problem, w, tolerance)
-
-    first = jnp.int32(0), _Search(start, jnp.int32(0), jnp.asarray(False), jnp.asarray(False))
-    end = lax.while_loop(lambda state: (state[0] < 3) & ~state[1].solved, once, first)[1]
-    return _read_off(friction, problem, end)
-
-
-def _newton_steps(friction: Friction, problem: Problem, start: Float[Array, " nv"], tolerance: float) -> _Search:
     exact = max(tolerance, 8 * float(jnp.finfo(start.dtype).eps))
 
     def once(s: _Search) -> _Search:
-        newton = Newton.at(friction, problem, s.w)
+        limit = Limit(s.coulomb.astype(s.w.dtype), s.loads)
+        newton = Newton.at(friction, problem, s.w, limit)
         step = jnp.linalg.solve(newton.matrix, -newton.residual)
-        small = jnp.max(jnp.abs(step)) <= exact * jnp.max(jnp.abs(s.w))
-        part = lax.cond(small, lambda: jnp.ones_like(step[0]), lambda: _part(friction, newton, s.w, step))
-        return _Search(s.w + part * step, s.steps + 1, small, part == 0)
+        enough = jnp.where(s.coulomb, exact, max(exact, TRESCA_TOLERANCE))
+        small = jnp.max(jnp.abs(step)) <= enough * jnp.max(jnp.abs(s.w))
+        part = lax.cond(small, lambda: jnp.ones_like(enough), lambda: _part(friction, newton, s.w, step, limit))
+        w = s.w + part * step
+        ends = small | (part == 0)
 
-    first = _Search(start, jnp.int32(0), jnp.asarray(False), jnp.asarray(False))
-    return lax.while_loop(lambda s: (s.steps < MOST_STEPS) & ~s.solved & ~s.stuck, once, first)
+        def go_on() -> _Search:
+            return _Search(w, s.coulomb, s.anchor, s.loads, s.steps + 1, jnp.asarray(False))
 
+        def change() -> _Search:
+            # From given loads to Coulomb's own, from where they led to; and, if that leads nowhere, back to there.
+            anchor = jnp.where(s.coulomb, s.anchor, w)
+            loads = jnp.where(s.coulomb, s.loads, loads_at(friction, problem, w))
+            return _Search(jnp.where(small, w, anchor), ~s.coulomb, anchor, loads, s.steps + 1, small & s.coulomb)
 
-def _part(
-    friction: Friction, newton: Newton, w: Float[Array, " nv"], step: Float[Array, " nv"]
-) -> Float[Array, ""]:
-    """The largest of 1, 1/2, 1/4, ... of a Newton step for which F shrinks; 0 if there is none."""
-    size = jnp.linalg.norm(newton.residual)
+        return lax.cond(ends, change, go_on)
 
-    def shrinks(part) -> Bool[Array, ""]:
-        return jnp.linalg.norm(residual(friction, newton.problem, w + part * step)) < (1 - 1e-4 * part) * size
+    nothing = jnp.zeros(len(problem.Y_c), dtype=start.dtype)
 
-    def halved(state):
-        part, _, tries = state
-        return part / 2, shrinks(part / 2), tries + 1
+    def search(state):
+        count, before = state
+        w = lax.cond(count == 0, lambda: before.w, lambda: follow(friction, problem))
+        first = _Search(w, jnp.asarray(True), w, nothing, jnp.int32(0), jnp.asarray(False))
+        return count + 1, lax.while_loop(lambda s: (s.steps < MOST_STEPS) & ~s.solved, once, first)
 
-    # The first is tried in the loop as well, so that its code exists once.
-    first = jnp.asarray(2.0, dtype=w.dtype), jnp.asarray(False), jnp.int32(0)
-    part, good, _ = lax.while_loop(lambda s: ~s[1] & (s[2] < TRIES), halved, first)
-    return jnp.where(good, part, 0.0)
+    first = _Search(start, jnp.asarray(True), start, nothing, jnp.int32(0), jnp.asarray(False))
+    last = lax.while_loop(lambda state: (state[0] < 2) & ~state[1].solved, search, (jnp.int32(0), first))[1]
+    return _read_off(friction, problem, last)
 
 
 def _read_off(friction: Friction, problem: Problem, end: _Search) -> Solution:
-    """The impulses at the end of a search.
+    """The impulses at the end of a search; where it has none, of the last problem with given loads.
 
     x(w) divides the rounding error of u by a small R, and friction would inherit it from the load. A last Newton step for x
     has no such error: what it adds to the loads is what makes w = Y^T x hold.
     """
-    newton = Newton.at(friction, problem, end.w)
+    newton = Newton.at(friction, problem, jnp.where(end.solved, end.w, end.anchor))
     x_c, x_b = newton.contacts.x, newton.bounded
     step = newton.solve(jnp.zeros_like(x_c), jnp.zeros_like(x_b), -newton.residual)
     contacts = jnp.where(end.solved, x_c + step.contacts, x_c)
     bounded = jnp.where(end.solved, x_b + step.bounded, x_b)
     return Solution(contacts, bounded, problem.together(contacts, bounded))
+
+
+class _Line(eqx.Module):
+    """A search along a Newton step: parts of it, and the slope of the energy there relative to that at its start."""
+
+    part: Float[Array, ""]
+    below: Float[Array, ""]
+    """The longest part that is known to end before the energy's minimum."""
+    slope_below: Float[Array, ""]
+    above: Float[Array, ""]
+    slope_above: Float[Array, ""]
+    good: Bool[Array, ""]
+    tries: Int[Array, ""]
+
+
+def _part(
+    friction: Friction, newton: Newton, w: Float[Array, " nv"], step: Float[Array, " nv"], limit: Limit
+) -> Float[Array, ""]:
+    """The part of a Newton step that leads on; 0 if none does.
+
+    With Coulomb's friction F has to shrink: the largest of 1, 1/2, 1/4, ... for which it does. With Tresca's, F is the
+    gradient of a convex energy: a part close to its minimum along the step. That is often just beyond the point where a
+    contact closes, which halves would never meet, so it is found by false position (the Illinois method).
+    """
+    size, downhill = jnp.linalg.norm(newton.residual), jnp.abs(jnp.sum(newton.residual * step))
+    coulomb = limit.own > 0
+
+    def tried(s: _Line) -> _Line:
+        there = residual(friction, newton.problem, w + s.part * step, limit)
+        slope = jnp.sum(there * step) / downhill
+        shrinks = jnp.linalg.norm(there) < (1 - 1e-4 * s.part) * size
+        good = jnp.where(coulomb, shrinks, (jnp.abs(slope) <= 0.5) | ((s.tries == 0) & (slope < 0)))
+        over = slope > 0
+        # An end that stays twice in a row counts half, so that the other one moves.
+        return _Line(
+            s.part,
+            below=jnp.where(over, s.below, s.part),
+            slope_below=jnp.where(over, 0.5 * s.slope_below, slope),
+            above=jnp.where(over, s.part, s.above),
+            slope_above=jnp.where(over, slope, 0.5 * s.slope_above),
+            good=good,
+            tries=s.tries + 1,
+        )
+
+    def another(s: _Line) -> _Line:
+        cut = (s.below * s.slope_above - s.above * s.slope_below) / (s.slope_above - s.slope_below)
+        return tried(eqx.tree_at(lambda s: s.part, s, jnp.where(coulomb, s.part / 2, cut)))
+
+    one, zero = jnp.ones_like(size), jnp.zeros_like(size)
+    first = tried(_Line(one, zero, -2 * one, one, one, jnp.asarray(False), jnp.int32(0)))
+    most = jnp.where(coulomb, *TRIES)
+    last = lax.while_loop(lambda s: ~s.good & (s.tries < most), another, first)
+    return jnp.where(coulomb & ~last.good, 0.0, last.part)
 
 
 def counted(friction: Friction, problem: Problem, start: Solution, sweeps: int) -> Solution:
