@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 from ...spatial import Array
 from .interface import Friction
-from .newton import Newton, loads_at, residual
+from .newton import Newton, loads_at, predicted, residual
 from .path import follow
 from .problem import REFINEMENTS, Impulse, Limit, Problem, Solution
 
@@ -48,7 +48,8 @@ def converged(friction: Friction, problem: Problem, start: Solution, tolerance: 
     def once(state):
         count, x = state
         given = jax.tree.map(lambda x, zero: jnp.where(count == 0, zero, x), Impulse(x.contacts, x.bounded), nothing)
-        return count + 1, _searched(friction, problem.softened(given), x.w, tolerance)
+        softened = problem.softened(given)
+        return count + 1, _searched(friction, softened, predicted(friction, softened, x), tolerance)
 
     most = jnp.where(too_hard, 1 + REFINEMENTS, 1)
     return lax.while_loop(lambda state: state[0] < most, once, (jnp.int32(0), start))[1]
