@@ -61,7 +61,9 @@ def _numbers(model: hs.Model) -> dict[str, np.ndarray]:
     """Of all points, then of all limits."""
     pairs = pairs_of_points(model)
     return {
-        name: np.concatenate([np.asarray(getattr(model.contacts, name))[pairs], np.asarray(getattr(model.limits, name))])
+        name: np.concatenate(
+            [np.asarray(getattr(model.contacts, name))[pairs], np.asarray(getattr(model.limits, name))]
+        )
         for name in ("restitution", "velocity_gain")
     }
 
@@ -76,7 +78,9 @@ def _softness(model: hs.Model) -> np.ndarray:
 def limit_rows(model: hs.Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of each limited hinge: the gap to the nearer limit, and the row of velocities away from it."""
     freedoms, topology = np.array(model.limits.freedoms, dtype=int), model.topology
-    places = [q.start for q, v in zip(topology.q_slices, topology.v_slices, strict=True) for i in freedoms if v.start == i]
+    places = [
+        q.start for q, v in zip(topology.q_slices, topology.v_slices, strict=True) for i in freedoms if v.start == i
+    ]
     lower, upper = (np.asarray(bound)[freedoms] for bound in (model.joints.lower, model.joints.upper))
     position = q[:, places]
     gap = np.minimum(position - lower, upper - position)

@@ -27,7 +27,9 @@ def misses(
         w = Solution.of(impulse, Y).w
         more = jnp.trace(problem.A_c, axis1=1, axis2=2)
         softer = eqx.tree_at(
-            lambda c: (c.R, c.b), rows.contacts, (rows.contacts.R + more, rows.contacts.b + more[:, None] * impulse.contacts)
+            lambda c: (c.R, c.b),
+            rows.contacts,
+            (rows.contacts.R + more, rows.contacts.b + more[:, None] * impulse.contacts),
         )
         x = jax.vmap(lambda rows, Y: friction.respond(rows, Y @ w - rows.b).x)(softer, problem.Y_c)
         return softer.R * jax.vmap(safe_norm)(x - impulse.contacts)

@@ -96,7 +96,9 @@ def predicted(friction: Friction, problem: Problem, x: Solution) -> Float[Array,
     return jnp.linalg.solve(matrix, right)
 
 
-def residual(friction: Friction, problem: Problem, w: Float[Array, " nv"], limit: Limit = COULOMB) -> Float[Array, " nv"]:
+def residual(
+    friction: Friction, problem: Problem, w: Float[Array, " nv"], limit: Limit = COULOMB
+) -> Float[Array, " nv"]:
     """F(w)"""
 
     def one(total, point):

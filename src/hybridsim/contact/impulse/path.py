@@ -158,7 +158,7 @@ def _tried(s: _Walk, direction: Float[Array, " place"], beyond: bool) -> _Walk:
     length = jnp.where(last, left / jnp.where(last, direction[-1], 1.0), s.length)
     aim = s.here + length * direction * s.scale
     across = jnp.where(last, jnp.zeros_like(direction).at[-1].set(1.0), direction)
-    aim = jnp.where(last, aim.at[-1].set(1.0), aim)
+    aim = jnp.append(aim[:-1], jnp.where(last, 1.0, aim[-1]))
     new = jnp.asarray(False), jnp.asarray(beyond), across, aim, aim, jnp.int32(0)
     return eqx.tree_at(lambda s: (s.looks, s.beyond, s.direction, s.aim, s.point, s.corrections), s, new)
 
