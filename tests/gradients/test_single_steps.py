@@ -32,7 +32,7 @@ def test_steps_of_boxes_and_round_bodies():
 
 
 def test_a_corner_that_sticks_beside_one_that_slides_where_the_inertia_is_small():
-    """Contacts that yield less than a ten millionth of what the body does share a load; their derivative was that of softer ones."""
+    """Contacts that yield less than a ten millionth of what the body does; their derivative was that of softer ones."""
     along = walk(motion("cube", 2))
     case = Survey().case(along, 77)
     assert case.tested

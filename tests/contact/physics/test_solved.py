@@ -26,7 +26,9 @@ def _problem(rng: np.random.Generator, points: int, nv: int = 6, friction: float
 def test_the_path_of_softer_problems_ends_at_a_solution():
     """Also where it turns back, as it does in some of these."""
     rng = np.random.default_rng(0)
-    end = hs.native.jit(lambda problem: (lambda w: (w, residual(Cone(), problem, w)))(follow(Cone(), problem)))
+    end = hs.native.jit(
+        lambda problem: (lambda w: (w, residual(Cone(), problem, w)))(follow(Cone(), problem)), optimise=0
+    )
     solved = []
     for _ in range(200):
         w, F = end(_problem(rng, 4))
@@ -51,7 +53,8 @@ def test_a_chain_with_much_friction_is_solved_in_every_step():
     q[7:] = [0.4, -0.3, 0.5]
     qd[:] = [3.0, -2.0, 1.0, 0.5, 0.3, -0.5, 4.0, -5.0, 3.0]
     path = hs.native.jit(
-        lambda q, qd: hs.rollout(model, (q, qd), dt=1e-3, steps=600, record=("contact.residual", "contact.impulse"))
+        lambda q, qd: hs.rollout(model, (q, qd), dt=1e-3, steps=600, record=("contact.residual", "contact.impulse")),
+        optimise=0,
     )(q, qd)
     assert np.sum(np.any(path.values["contact.impulse"][..., 0] > 0, axis=1)) > 100
     assert np.max(path.values["contact.residual"]) < 1e-8
@@ -69,7 +72,7 @@ def test_too_few_sweeps_leave_a_residual():
     q[2], qd[3] = 0.05, 0.1
 
     solved, unsolved = (
-        float(hs.native.jit(lambda q, qd, contact=contact: _largest_residual(model, q, qd, contact))(q, qd))
+        float(hs.native.jit(lambda q, qd, contact=contact: _largest_residual(model, q, qd, contact), optimise=0)(q, qd))
         for contact in (hs.Impulses(), hs.Impulses(sweeps=2, derivative="sweeps"))
     )
     assert solved < 1e-10
