@@ -127,7 +127,8 @@ _TOSSES = f"""The same motions over 100 to 700 steps with many impacts: the stat
 logarithms of friction, restitution, softness and masses, by the gains, and by the start's q and qd and the control. A
 derivative is tested where central differences of three steps in a row (of {", ".join(f"{h:g}" for h in STEPS)}) agree with each
 other (to 1e-2 and 1e-3) and both sides have the same slope, and wrong beyond {WRONG_TOSS:.0%}.
-"curved": the slope changes within 1e-5, because impacts amplify small changes; "noise": the input has no influence beyond rounding, as the mass of a single body."""
+"curved": the slope changes within 1e-5, because impacts amplify small changes; "noise": the
+input has no influence beyond rounding, as the mass of a single body."""
 
 _MUJOCO = f"""MuJoCo differentiates a step by `mjd_transitionFD`, here centered with a step of {EPSILON:g}. Its Jacobians (by q,
 qd and control) are compared with differences of its own step that are chosen as above. Times are for one Jacobian;
