@@ -31,7 +31,7 @@ class Differences:
     behind: np.ndarray
     """One-sided differences at the finest step that rounding does not spoil."""
     kink: np.ndarray
-    """Whether both sides have different slopes at some finer step than that of the slope."""
+    """Whether both sides have different slopes at some finer step than that of the slope, or at the finest."""
     near: np.ndarray
     """Whether central differences at some finer step contradict the slope: a kink is closer than that step."""
     jump: np.ndarray
@@ -61,6 +61,8 @@ def _differences(above, below, middle):
     finest = np.maximum(np.max(clear, axis=0), 2)
     jump = _jump(above, below, middle)
     own = _at(noise, level)
+    # Also where differences agree down to the finest steps: on the mean of two slopes.
+    kink |= np.abs(_at(ahead, finest) - _at(behind, finest)) > ROUGH * size + 4 * _at(noise, finest)
     return slope, doubt, own, _at(ahead, finest), _at(behind, finest), kink & ~jump, near & ~kink & ~jump, jump
 
 

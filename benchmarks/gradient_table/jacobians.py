@@ -64,7 +64,8 @@ class Map:
         self.groups = groups(scene, programs.contact)
         self.zero = np.zeros(sum(group.count for group in self.groups))
         self._programs = programs
-        arrays = (scene.model, hs.State(scene.q, scene.qd, scene.memory), scene.control, np.array(scene.dt))
+        end = np.array(scene.steps if scene.end is None else scene.end)
+        arrays = (scene.model, hs.State(scene.q, scene.qd, scene.memory), scene.control, np.array(scene.dt), end)
         self._of = (self.groups, scene.steps, arrays)
         self._outputs = len(scene.q) + len(scene.qd)
 

@@ -8,6 +8,8 @@ import numpy as np
 import hybridsim as hs
 from hybridsim.contact.points import pairs_of_points
 
+from .residual import limit_rows
+
 SLOW = 1e-3
 """A body whose velocities are all below this is at rest [m/s, rad/s]."""
 
@@ -56,13 +58,8 @@ def _regime(closed, before, after, slides, still) -> Regime | None:
 
 
 def _limited(model: hs.Model, q: np.ndarray) -> np.ndarray:
-    """Which freedoms are at a limit after each step; all joints here that have one are hinges without coordinates before."""
-    freedoms = list(model.limits.freedoms)
-    if not freedoms:
-        return np.zeros((len(q), 0), dtype=bool)
-    position = q[:, freedoms]
-    lower, upper = (np.asarray(x)[freedoms] for x in (model.joints.lower, model.joints.upper))
-    return np.minimum(position - lower, upper - position) <= 1e-9
+    """Which freedoms are at a limit after each step."""
+    return limit_rows(model, q)[0] <= 1e-9
 
 
 def choose(found: list[Regime | None], count: int, seen: Counter, rng: np.random.Generator) -> list[int]:

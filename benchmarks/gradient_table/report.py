@@ -109,10 +109,11 @@ slope to {ROUGH:g}. Elsewhere an input is left out and counted:
 An input along which any output has a kink or a jump is left out for all outputs. The derivative there is a finite
 number: that of the state of contacts (touching or not, stuck or sliding) in which the step was solved."""
 
-_STEPS = f"""Random motions of random bodies (0.05 to 20 kg, 1 cm to 1 m, friction 0 to 1, restitution 0 to 0.8, steps of 0.5 to
-5 ms, with and without forces), and from each motion some steps in contact, chosen so that all regimes occur. Of
-each step the whole Jacobian of the next q and qd by q (through the joints' freedoms), qd, control, masses, sizes
-of shapes, height of the plane, joint damping, and friction, restitution, position gain and softness of every pair.
+_STEPS = f"""Random motions of random bodies (1 g to 100 kg, 1 cm to 2 m, sides of 1 to 10, centre of mass and inertia anywhere,
+friction 0 to 2, restitution 0 to 0.95, steps of 0.2 to 10 ms, with and without forces), and from each motion some steps
+in contact, chosen so that all regimes occur. Of each step the whole Jacobian of the next q and qd by q (through the
+joints' freedoms), qd, control, masses, sizes of shapes, height of the plane, joint damping and joint limits, and friction,
+restitution, position gain, velocity gain and softness of every pair.
 A step is wrong if a smooth entry is off by more than {WRONG:g} of itself (but of no less than {SMALL:g} of the
 largest entry of its block and {TINY:g} of the largest of all), and tested if at least {ENOUGH:.0%} of its Jacobian
 were compared. "worst" is the largest error. Differences are those of a solver with tolerance 1e-14.
@@ -122,11 +123,12 @@ the law of contact and not by the solver, or if the precise solver finds another
 for all steps of all motions. Steps with a position gain other than 1 and a gap or overlap below 1e-7 m are not
 chosen: all that rests is at the corner of that law."""
 
-_TOSSES = f"""Bodies that are thrown on the ground, 100 to 700 steps with several impacts: where they end, along a random
-direction, by the logarithms of friction, restitution and masses and by the start velocities. A derivative is
-tested where central differences with steps {", ".join(f"{h:g}" for h in STEPS)} agree with each other (to 1e-2 and
-1e-3), and wrong beyond {WRONG_TOSS:.0%}. "curved": the slope changes within 1e-5, because impacts amplify small
-changes; "noise": the input has no influence beyond rounding, as the mass of a single body."""
+_TOSSES = f"""The same motions over 100 to 700 steps with many impacts: the state at the end, along a random direction, by the
+logarithms of friction, restitution, softness and masses, by the gains, and by the start's q and qd and the control. A
+derivative is tested where central differences of three steps in a row (of {", ".join(f"{h:g}" for h in STEPS)}) agree with each
+other (to 1e-2 and 1e-3) and both sides have the same slope, and wrong beyond {WRONG_TOSS:.0%}.
+"curved": the slope changes within 1e-5, because impacts amplify small changes; "noise": the
+input has no influence beyond rounding, as the mass of a single body."""
 
 _MUJOCO = f"""MuJoCo differentiates a step by `mjd_transitionFD`, here centered with a step of {EPSILON:g}. Its Jacobians (by q,
 qd and control) are compared with differences of its own step that are chosen as above. Times are for one Jacobian;

@@ -36,6 +36,8 @@ class Scene:
     dt: float = 1e-3
     memory: Memory | None = None
     """What contact remembers of the step before."""
+    end: int | None = None
+    """The step whose end is looked at; None: the last. Scenes that differ in it share their machine code."""
 
 
 def flight() -> Scene:

@@ -1,4 +1,4 @@
-"""Whole tosses with several impacts: the derivative of where a body ends, against differences of the whole motion.
+"""Whole motions with many impacts: the derivative of where they end, against differences of the whole motion.
 
 PYTHONPATH=benchmarks python -m gradient_table.tosses [--count 240] [--kinds cube] [--seed 0]
 """
@@ -16,12 +16,14 @@ import tyro
 from rich.console import Console
 
 import hybridsim as hs
+from hybridsim.dynamics import move
 
-from .motions import fall, log_uniform, solid, turned, world
+from .motions import KINDS, Motion, motion, random_numbers
+from .walk import FAST
 
-MOST = 700
-"""Steps of the longest toss. All are computed so far, and each is differentiated at its own end."""
-STEPS = np.array([1e-5, 1e-6, 1e-7])
+SHORTEST, MOST = 100, 700
+"""Steps of a toss. All are computed so far, and each is differentiated at its own end."""
+STEPS = np.array([1e-5, 1e-6, 1e-7, 1e-8])
 """Of differences."""
 NOISE = 1e-11
 """Changes of the end that are all below this are rounding [m]: the mass of a single body has no influence."""
@@ -31,32 +33,8 @@ REASONS = ("kink", "jump", "curved", "noise")
 """Why differences may say nothing: two slopes, two values, slopes that change within the steps, or rounding."""
 WRONG = 0.02
 """Relative error of a derivative beyond which it is wrong."""
-
-KINDS: dict[str, list[tuple[str, tuple[float, ...]]]] = {
-    "cube": [("box", (1.0, 1.0, 1.0))],
-    "flat box": [("box", (1.0, 0.7, 0.25))],
-    "tall box": [("box", (0.25, 0.3, 1.0))],
-    "plank": [("box", (0.15, 1.0, 0.5))],
-    "sphere": [("sphere", (1.0,))],
-    "capsule": [("capsule", (0.4, 0.8))],
-    "cylinder": [("cylinder", (0.6, 0.5))],
-    "ball and box": [("box", (1.0, 0.8, 0.4)), ("sphere", (0.7,))],
-}
-"""By name: the shapes of the bodies that are thrown, and their proportions."""
-
-
-@dataclass(frozen=True)
-class Throw:
-    """A toss and the direction along which its end is measured."""
-
-    kind: str
-    seed: int
-    model: hs.Model
-    q: np.ndarray
-    qd: np.ndarray
-    direction: np.ndarray
-    dt: float
-    steps: int
+NUMBERS = ("log friction", "log restitution", "log mass", "log softness", "position gain", "velocity gain")
+"""Of all pairs, or of all links, together."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +48,7 @@ class Toss:
     derivative: np.ndarray
     forward: np.ndarray
     differences: np.ndarray
-    """At the finest step."""
+    """At the finer of the two steps that agree best."""
     no_influence: np.ndarray
     """Whether changes of an input change the end by rounding only."""
     left_out: list[str]
@@ -87,6 +65,7 @@ class Toss:
         allowed = WRONG * size + np.where(self.no_influence, NOTHING * np.max(size), 1e-7)
         apart = np.maximum(np.abs(self.derivative - self.differences), np.abs(self.forward - self.differences))
         wrong = ~(apart <= allowed) & np.array([not reason for reason in self.left_out])
+        wrong |= ~np.isfinite(self.derivative) | ~np.isfinite(self.forward)
         return {name: float(x) for name, x, bad in zip(self.names, apart / allowed * WRONG, wrong, strict=True) if bad}
 
     @property
@@ -95,90 +74,98 @@ class Toss:
         return f'--kinds "{self.kind}" --seed {self.seed}: {self.steps} steps; by {errors}'
 
 
-def throw(kind: str, seed: int) -> Throw:
-    """Bodies of random size, mass and numbers of contact in random motion above the ground."""
-    rng = np.random.default_rng([seed, sorted(KINDS).index(kind)])
-    scale, dt = log_uniform(rng, 0.01, 0.3), log_uniform(rng, 5e-4, 2e-3)
-    sizes = [scale * np.array(size) * rng.uniform(0.8, 1.2, len(size)) for _, size in KINDS[kind]]
-    solids = [
-        solid(f"b{i}", rng, shape, size) for i, ((shape, _), size) in enumerate(zip(KINDS[kind], sizes, strict=True))
-    ]
-    model = world(rng, solids, friction=(0.05, 1.0))
-    model = hs.with_contacts(model, restitution=float(rng.uniform(0.05, 0.6)), position_gain=1.0)
-    q, qd = model.rest()
-    top, speed = 0.5 * fall(rng, dt), min(1.0, 0.05 * scale / dt)
-    for i, size in enumerate(sizes):
-        reach = float(np.linalg.norm(size))
-        q[7 * i : 7 * i + 7] = [*rng.uniform(-0.3, 0.3, 2) * reach, top + reach, *turned(rng)]
-        qd[6 * i : 6 * i + 6] = [*speed * rng.uniform(-8, 8, 3), *speed * rng.uniform(-1, 1, 2), -speed * rng.random()]
-        top += 2 * reach
-    direction = np.zeros(model.nq)
-    for i in range(len(sizes)):
-        direction[7 * i : 7 * i + 3] = rng.standard_normal(3)
-    direction /= np.linalg.norm(direction)
-    return Throw(kind, seed, model, q, qd, direction, dt, int(rng.integers(100, MOST + 1)))
-
-
 def _end(arrays: tuple, theta):
-    """The position at the end along a direction; theta: logarithms of friction, restitution and masses, then velocities."""
-    model, q, qd, direction, dt, steps = arrays
-    friction, restitution, mass = jnp.exp(theta[:3])
+    """The state at the end along a direction; theta: `NUMBERS`, then changes of q, of qd and of the control."""
+    model, q, qd, control, direction, dt, steps = arrays
+    numbers, (dq, dqd, push) = theta[: len(NUMBERS)], jnp.split(theta[len(NUMBERS) :], _places(model))
     contacts, links = model.contacts, model.links
+    friction, restitution, mass, softness = jnp.exp(numbers[:4])
     moved = eqx.tree_at(
-        lambda m: (m.contacts.friction, m.contacts.restitution, m.links.mass, m.links.inertia),
+        lambda m: (
+            *(m.links.mass, m.links.inertia, m.contacts.friction, m.contacts.restitution, m.contacts.softness),
+            *(m.contacts.position_gain, m.contacts.velocity_gain),
+        ),
         model,
-        (friction * contacts.friction, restitution * contacts.restitution, mass * links.mass, mass * links.inertia),
+        (
+            *(mass * links.mass, mass * links.inertia, friction * contacts.friction),
+            *(restitution * contacts.restitution, softness * contacts.softness),
+            *(contacts.position_gain + numbers[4], contacts.velocity_gain + numbers[5]),
+        ),
     )
-    path = hs.rollout(moved, (q, qd + theta[3:]), dt=dt, steps=MOST)
-    return jnp.dot(direction, jnp.take(path.q, steps, axis=0))
+    start, _ = move(model, jnp.asarray(q), jnp.zeros_like(qd), dq, 1.0)
+    path = hs.rollout(moved, (start, qd + dqd), jnp.broadcast_to(control + push, (MOST, len(control))), dt=dt)
+    end = jnp.concatenate([path.q, dt * path.qd], axis=1)
+    return jnp.dot(direction, jnp.take(end, steps, axis=0)), jnp.max(jnp.abs(path.qd))
+
+
+def _places(model: hs.Model) -> list[int]:
+    return [model.nv, 2 * model.nv]
 
 
 class Tosses:
-    """Programs that are shared by all tosses of the same kinds of shapes."""
+    """Programs that are shared by all motions of the same build."""
 
     def __init__(self):
         self._values = hs.native.batch(_end, in_axes=(None, 0), optimise=1)
-        self._gradient = hs.native.value_and_grad(_end, argnums=1)
+        self._gradient = hs.native.value_and_grad(_end, argnums=1, has_aux=True)
         self._forward = hs.native.batch(
-            lambda arrays, x, dx: jax.jvp(lambda x: _end(arrays, x), (x,), (dx,))[1],
+            lambda arrays, x, dx: jax.jvp(lambda x: _end(arrays, x)[0], (x,), (dx,))[1],
             in_axes=(None, None, 0),
             optimise=1,
         )
 
-    def toss(self, of: Throw) -> Toss:
-        arrays = (of.model, of.q, of.qd, of.direction, np.array(of.dt), np.array(of.steps))
-        zero = np.zeros(3 + of.model.nv)
-        _, derivative = self._gradient(arrays, zero)
+    def toss(self, of: Motion) -> Toss | None:
+        """None for a motion that becomes too fast for its time step."""
+        rng, model = random_numbers(of.kind, of.seed), of.model
+        steps = int(rng.integers(SHORTEST, MOST + 1))
+        direction = rng.standard_normal(model.nq + model.nv)
+        arrays = (model, of.q, of.qd, of.control, direction, np.array(of.dt), np.array(steps))
+        zero = np.zeros(len(NUMBERS) + 2 * model.nv + len(of.control))
+        (_, fastest), derivative = self._gradient(arrays, zero)
+        if not fastest * of.dt <= FAST:
+            return None
         forward = np.asarray(self._forward(arrays, zero, np.eye(len(zero))))
         offsets = np.concatenate([STEPS, -STEPS])[:, None, None] * np.eye(len(zero))
-        values = np.asarray(self._values(arrays, np.concatenate([zero[None], offsets.reshape(-1, len(zero))])))
+        values = np.asarray(self._values(arrays, np.concatenate([zero[None], offsets.reshape(-1, len(zero))]))[0])
         above, below = values[1:].reshape(2, len(STEPS), len(zero)) - values[0]
-        names = ["log friction", "log restitution", "log mass", *(f"velocity {i}" for i in range(of.model.nv))]
-        left_out = [_why_not(*column) for column in zip(above.T, below.T, strict=True)]
-        central = (above[-1] - below[-1]) / (2 * STEPS[-1])
+        groups = (("q", model.nv), ("qd", model.nv), ("control", len(of.control)))
+        names = [*NUMBERS, *(f"{group} {i}" for group, count in groups for i in range(count))]
+        judged = [_judge(*column) for column in zip(above.T, below.T, strict=True)]
+        central, left_out = np.array([slope for slope, _ in judged]), [reason for _, reason in judged]
         nothing = np.max(np.abs([above, below]), axis=(0, 1)) < NOISE
-        return Toss(of.kind, of.seed, of.steps, names, np.asarray(derivative), forward, central, nothing, left_out)
+        return Toss(of.kind, of.seed, steps, names, np.asarray(derivative), forward, central, nothing, left_out)
 
     def tosses(self, count: int, kinds: tuple[str, ...] = (), seed: int = 0) -> Iterator[Toss]:
         """As many of each kind."""
         kinds = kinds or tuple(KINDS)
         for i, kind in enumerate(kinds):
-            for k in range(count // len(kinds) + (i < count % len(kinds))):
-                yield self.toss(throw(kind, seed + k))
+            left, number = count // len(kinds) + (i < count % len(kinds)), seed
+            while left:
+                toss = self.toss(motion(kind, number))
+                number += 1
+                if toss is not None:
+                    yield toss
+                    left -= 1
 
 
-def _why_not(above: np.ndarray, below: np.ndarray) -> str:
-    """Empty where central differences at three steps agree with each other; `above` and `below` are changes of the value."""
-    coarse, middle, fine = (above - below) / (2 * STEPS)
-    size = abs(fine)
-    if abs(middle - fine) <= 1e-3 * size + 1e-8 and abs(coarse - middle) <= 1e-2 * size + 1e-8:
-        return ""
+def _judge(above: np.ndarray, below: np.ndarray) -> tuple[float, str]:
+    """The slope, and why it says nothing: empty where central differences at three steps in a row agree with each other and
+    both sides have the same slope. `above` and `below` are changes of the value."""
+    ahead, behind = above / STEPS, -below / STEPS
+    central = (ahead + behind) / 2
+    for i in range(len(STEPS) - 2):
+        coarse, middle, fine = central[i : i + 3]
+        size = abs(fine)
+        if abs(middle - fine) <= 1e-3 * size + 1e-8 and abs(coarse - middle) <= 1e-2 * size + 1e-8:
+            one_sided = abs(ahead[i + 2] - behind[i + 2]) > 1e-2 * size + 1e-8 + 4 * 1e-15 / STEPS[i + 2]
+            return fine, "kink" if one_sided else ""
+    size = abs(central[-2])
     if np.max(np.abs([above, below])) < NOISE:
-        return "noise"
-    if max(abs(above[-1]), abs(below[-1])) > 0.3 * max(abs(above[0]), abs(below[0])):
-        return "jump"
-    sides = (above / STEPS + below / STEPS)[1:]
-    return "kink" if np.all(np.abs(sides) > 0.1 * size) else "curved"
+        return central[-2], "noise"
+    if max(abs(above[-2]), abs(below[-2])) > 0.3 * max(abs(above[0]), abs(below[0])):
+        return central[-2], "jump"
+    kink = np.all(np.abs(ahead - behind)[1:-1] > 0.1 * size)
+    return central[-2], "kink" if kink else "curved"
 
 
 def summary(found: list[Toss]) -> dict[str, int]:

@@ -31,7 +31,7 @@ class Walk:
     """One row more than steps."""
     qd: np.ndarray
     memories: Memory
-    """Before each step."""
+    """Before each step, and after the last."""
     values: dict[str, np.ndarray]
     """What was recorded in each step."""
 
@@ -76,7 +76,8 @@ class Walk:
         """Of the contact problem of each step (`residual.py`)."""
         m = self.motion
         with np.errstate(all="ignore"):
-            found = residuals(m.model, self.q[:-1], self.qd[:-1], m.control, m.dt, self.values)
+            at_limits = np.asarray(self.memories.contact.bounded)[1:]
+            found = residuals(m.model, self.q[:-1], self.qd[:-1], m.control, m.dt, self.values, at_limits)
         return np.where(np.arange(len(found)) < self.too_fast, found, 0.0)
 
     def scene(self, step: int) -> Scene:
@@ -102,7 +103,8 @@ def _walk(model: hs.Model, q, qd, control, dt):
     start = hs.State(jnp.asarray(q), jnp.asarray(qd), jax.tree.map(jnp.zeros_like, first))
     end, (states, values) = jax.lax.scan(once, start, None, length=STEPS)
     q, qd = (jnp.concatenate([x, last[None]]) for x, last in zip(states, end, strict=True))
-    return q, qd, states.memory, values
+    memories = jax.tree.map(lambda x, last: jnp.concatenate([x, last[None]]), states.memory, end.memory)
+    return q, qd, memories, values
 
 
 _program = hs.native.jit(_walk, optimise=1)

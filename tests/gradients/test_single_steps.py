@@ -25,10 +25,18 @@ def _failed(survey: Survey, cases: list) -> list[str]:
 
 def test_steps_of_boxes_and_round_bodies():
     survey = Survey()
-    cases = list(survey.cases(100, ("cube", "tall box", "capsule"), seed=1000))
+    cases = list(survey.cases(60, ("cube", "capsule"), seed=1000))
     assert _failed(survey, cases) == []
-    assert sum(case.tested for case in cases) >= 90
-    assert len({case.regime.event for case in cases}) >= 6
+    assert sum(case.tested for case in cases) >= 54
+    assert len({case.regime.event for case in cases}) >= 5
+
+
+def test_a_corner_that_sticks_beside_one_that_slides_where_the_inertia_is_small():
+    """Contacts that yield less than a ten millionth of what the body does; their derivative was that of softer ones."""
+    along = walk(motion("cube", 2))
+    case = Survey().case(along, 77)
+    assert case.tested
+    assert case.error < 1e-5
 
 
 @pytest.mark.slow
@@ -48,9 +56,10 @@ def test_a_residual_shows_impulses_that_do_not_solve_their_problem():
     def residual(factor: float) -> float:
         values = {name: x[[step]] for name, x in along.values.items()}
         values["contact.impulse"] = factor * values["contact.impulse"]
-        return float(residuals(of.model, along.q[[step]], along.qd[[step]], of.control, of.dt, values)[0])
+        none = np.zeros((1, 0))  # of joint limits
+        return float(residuals(of.model, along.q[[step]], along.qd[[step]], of.control, of.dt, values, none)[0])
 
-    assert residual(1.0) < 1e-5  # softness
+    assert residual(1.0) < 1e-8
     assert residual(1.01) > 1e-3
     assert residual(0.99) > 1e-3
 

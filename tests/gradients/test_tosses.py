@@ -20,14 +20,14 @@ def _tossed(count: int, kinds: tuple[str, ...] = (), seed: int = 0):
     return summary(found)
 
 
-def test_boxes_that_land_on_their_faces():
-    found = _tossed(16, ("cube", "flat box", "tall box", "plank"), seed=1000)
-    assert found["tested"] >= 14
-    assert found["derivatives"] >= 80
+def test_a_cube_that_lands_on_its_faces():
+    found = _tossed(4, ("cube",), seed=1000)
+    assert found["tested"] >= 3
+    assert found["derivatives"] >= 40
 
 
 @pytest.mark.slow
 def test_all_bodies():
     found = _tossed(240)
-    assert found["tested"] >= 220
-    assert found["derivatives"] >= 1600
+    assert found["tested"] >= 200
+    assert found["derivatives"] >= 3000

@@ -75,6 +75,7 @@ VARIABLES: dict[str, Variable] = {
     ),
     "contact.friction_force": Variable("pair", "vector", "N", _TOUCH, "on a; of impulses their mean over the step"),
     "contact.approach": Variable("pair", "scalar", "m/s", _IMPACT, "speed at which what touches goes on approaching"),
+    "contact.residual": Variable("pair", "scalar", "m/s", _IMPACT, "speed by which the solver misses what it solves"),
     "contact.impulse": Variable("pair", "vector", "N s", _IMPACT, "on a: along the normal and two tangents"),
     "actuator.force": Variable("actuator", "scalar", "N m or N", _FORCE, "output, before the gear"),
     "joint.actuation": Variable("freedom", "scalar", "N m or N", _FORCE, "of actuators and control, within the effort"),

@@ -1,4 +1,4 @@
-"""Contact at the level of velocities: a complementarity problem a step, solved by projected Gauss-Seidel."""
+"""Contact at the level of velocities: a complementarity problem a step, solved by Newton's method."""
 
 from .cone import Cone
 from .impulses import Impulses

@@ -19,6 +19,7 @@ from ..points import count_points
 from .assemble import assemble_rows, rubbing_freedoms
 from .cone import Cone
 from .interface import Friction
+from .misses import misses
 from .problem import Impulse, Problem, Solution
 from .pyramid import Pyramid
 from .restitution import without_gain
@@ -37,9 +38,9 @@ class Impulses(Contact):
     """
 
     sweeps: int = eqx.field(static=True, default=100)
-    """The most that are done."""
+    """How many are done with `derivative="sweeps"`."""
     tolerance: float = eqx.field(static=True, default=1e-10)
-    """A sweep that changes impulses by less, beside their size, is the last."""
+    """A Newton step that changes the solution by less, beside its size, is the last."""
     friction: Friction = Cone()
     derivative: Literal["implicit", "sweeps"] = eqx.field(static=True, default="implicit")
     """Of the converged solution, or through exactly `sweeps` sweeps; see docs/contact.md."""
@@ -122,6 +123,7 @@ class Impulses(Contact):
             more = assembly.velocities(marked - impulse.contacts)
             after, moving = after + more, moving + more
         named.offer("contact.approach", lambda: assembly.approach(after))
+        named.offer("contact.residual", lambda: misses(self.friction, setting, wanted, settled))
         named.offer("contact.normal_force", lambda: marked[:, 0] / dt)
         named.offer("contact.friction_force", lambda: assembly.sideways(marked) / dt)
         if course is not None:

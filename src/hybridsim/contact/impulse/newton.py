@@ -7,6 +7,7 @@ contacts there are. F is piecewise smooth, with the derivative 1 + Y^T gain Y.
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jaxtyping import Float
 
@@ -69,7 +70,35 @@ class Newton(eqx.Module):
         return Solution(contacts, own_b - self.bounded_gain * (Y_b @ dw), dw)
 
 
-def residual(friction: Friction, problem: Problem, w: Float[Array, " nv"], limit: Limit) -> Float[Array, " nv"]:
+def predicted(friction: Friction, problem: Problem, x: Solution) -> Float[Array, " nv"]:
+    """w by one Newton step from impulses of a similar problem: that of the contacts that stuck, slid and were open in it.
+
+    x(w) at their own w would say little of it: rows are so hard that a small change of w opens or closes them.
+    """
+
+    def one(sums, point):
+        rows, Y, x = point
+        # A little more than the impulse, so that what slid slides.
+        response = friction.respond(rows, -rows.R * x * np.array([1.0, 1 + 1e-6, 1 + 1e-6]))
+
+        def acts():
+            right, matrix = sums
+            own = x + response.gain @ (rows.b - rows.R * x)
+            return right + own @ Y, matrix + Y.T @ (response.gain @ Y)
+
+        return lax.cond(jnp.any(x != 0), acts, lambda: sums), None
+
+    rows, x_b = problem.bounded, x.bounded
+    gain = jnp.where((x_b > rows.low) & (x_b < rows.high), 1 / rows.R, 0.0)
+    right = (x_b + gain * (rows.b - rows.R * x_b)) @ problem.Y_b
+    start = right, jnp.eye(len(x.w), dtype=x.w.dtype) + problem.Y_b.T @ (gain[:, None] * problem.Y_b)
+    right, matrix = lax.scan(one, start, (problem.contacts, problem.Y_c, x.contacts))[0]
+    return jnp.linalg.solve(matrix, right)
+
+
+def residual(
+    friction: Friction, problem: Problem, w: Float[Array, " nv"], limit: Limit = COULOMB
+) -> Float[Array, " nv"]:
     """F(w)"""
 
     def one(total, point):

@@ -12,8 +12,10 @@ from jaxtyping import Float
 
 from ...spatial import Array, Scalar
 
-SMALLEST_SOFTNESS = 1e-7
-"""Of a row beside what it yields alone. Below, impulses of double precision are rounding error (see `firm`)."""
+SMALLEST_SOFTNESS = 1e-9
+"""Of a row beside what it yields alone. Below, impulses of double precision are rounding error."""
+REFINEMENTS = 2
+"""Problems that are solved again for rows that are harder; each makes what they yield too much smaller a billion times."""
 
 NOTHING = -1e30
 """The target of a row that is not to act."""

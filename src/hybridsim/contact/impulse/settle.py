@@ -19,7 +19,7 @@ from ...dynamics import Actions, Configuration, Mechanism, Root, impulse_balance
 from ...spatial import Array, keep
 from .interface import Friction
 from .newton import Newton
-from .problem import Impulse, Problem, Rows, Solution
+from .problem import REFINEMENTS, Impulse, Problem, Rows, Solution
 
 Solver = Callable[[Problem, Solution], Solution]
 
@@ -134,8 +134,23 @@ def _tangent(friction: Friction, root: Root, problem: Problem, x: Solution, push
     du_b = d_r[3 * points :] + d_b.R * x.bounded - d_b.b
     bounds = problem.bounded
     at_bound = jnp.where(x.bounded <= bounds.low, d_b.low, jnp.where(x.bounded >= bounds.high, d_b.high, 0.0))
-    own_c = newton.contacts.slip * d_c.mu[:, None] - jnp.einsum("nij,nj->ni", newton.contacts.gain, du_c)
-    dx = newton.solve(own_c, at_bound - newton.bounded_gain * du_b, pushed)
+    more_c, more_b = problem.missing_softness()
+
+    def solved(du_c, du_b) -> Solution:
+        own_c = newton.contacts.slip * d_c.mu[:, None] - jnp.einsum("nij,nj->ni", newton.contacts.gain, du_c)
+        return newton.solve(own_c, at_bound - newton.bounded_gain * du_b, pushed)
+
+    def refined(dx: Solution) -> Solution:
+        # What a softened row yields more is given back by its target, which follows the impulse.
+        return solved(du_c - more_c[:, None] * dx.contacts, du_b - more_b * dx.bounded)
+
+    def again(dx: Solution) -> Solution:
+        for _ in range(REFINEMENTS):
+            dx = refined(dx)
+        return dx
+
+    too_hard = jnp.any(jnp.concatenate([more_c, more_b]) > 0)
+    dx = lax.cond(too_hard, again, lambda dx: dx, solved(du_c, du_b))
     return Settled(root.velocities(dx.w), Impulse(dx.contacts, dx.bounded))
 
 

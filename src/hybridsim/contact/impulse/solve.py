@@ -4,7 +4,8 @@ Newton steps, each shortened until F shrinks, mostly end after two or three. Whe
 friction is not the gradient of any energy, problems with Tresca's friction do: there friction is limited by loads that are
 given, the problem is a strictly convex minimisation, and Newton steps that the slope of its energy bounds always end at its
 solution. The loads of that solution limit friction the next time (Panagiotopoulos' iteration), and Coulomb's problem is
-tried again from there. The first of these problems is without friction.
+tried again from there. The first of these problems is without friction. With much friction that may go round in circles; then
+a path of softer problems leads to a solution (`path.py`).
 """
 
 import equinox as eqx
@@ -15,18 +16,16 @@ from jaxtyping import Bool, Float, Int
 
 from ...spatial import Array
 from .interface import Friction
-from .newton import Newton, loads_at, residual
-from .problem import Impulse, Limit, Problem, Solution
+from .newton import Newton, loads_at, predicted, residual
+from .path import follow
+from .problem import REFINEMENTS, Impulse, Limit, Problem, Solution
 
-MOST_STEPS = 400
-"""Newton steps of one problem, with both kinds of friction together. Random towers of boxes need at most 120."""
+MOST_STEPS = 150
+"""Newton steps of one search, with both kinds of friction together. Random towers of boxes need at most 120."""
 TRIES = 8, 40
 """Parts of a Newton step that are tried, with Coulomb's and with Tresca's friction, before it counts as leading nowhere."""
 TRESCA_TOLERANCE = 1e-8
 """Of problems with given loads: tight, or the iteration over loads stops short of its end."""
-
-REFINEMENTS = 2
-"""Problems that are solved again for rows without any softness; each makes what they yield smaller ten million times."""
 
 
 class _Search(eqx.Module):
@@ -49,7 +48,8 @@ def converged(friction: Friction, problem: Problem, start: Solution, tolerance: 
     def once(state):
         count, x = state
         given = jax.tree.map(lambda x, zero: jnp.where(count == 0, zero, x), Impulse(x.contacts, x.bounded), nothing)
-        return count + 1, _searched(friction, problem.softened(given), x.w, tolerance)
+        softened = problem.softened(given)
+        return count + 1, _searched(friction, softened, predicted(friction, softened, x), tolerance)
 
     most = jnp.where(too_hard, 1 + REFINEMENTS, 1)
     return lax.while_loop(lambda state: state[0] < most, once, (jnp.int32(0), start))[1]
@@ -80,8 +80,15 @@ def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], 
         return lax.cond(ends, change, go_on)
 
     nothing = jnp.zeros(len(problem.Y_c), dtype=start.dtype)
+
+    def search(state):
+        count, before = state
+        w = lax.cond(count == 0, lambda: before.w, lambda: follow(friction, problem))
+        first = _Search(w, jnp.asarray(True), w, nothing, jnp.int32(0), jnp.asarray(False))
+        return count + 1, lax.while_loop(lambda s: (s.steps < MOST_STEPS) & ~s.solved, once, first)
+
     first = _Search(start, jnp.asarray(True), start, nothing, jnp.int32(0), jnp.asarray(False))
-    last = lax.while_loop(lambda s: (s.steps < MOST_STEPS) & ~s.solved, once, first)
+    last = lax.while_loop(lambda state: (state[0] < 2) & ~state[1].solved, search, (jnp.int32(0), first))[1]
     return _read_off(friction, problem, last)
 
 
