@@ -13,6 +13,8 @@ LADDER = 1e-3 * RATIO ** np.arange(9)
 """Steps, from 1e-3 to 1e-11."""
 JUMP = 1e-8
 """Changes below this may be a solver's tolerance [m, rad, m/s, rad/s]."""
+SLIGHT = 1e-6
+"""Kinks by a smaller part of a slope do not show in the comparison with derivatives."""
 ROUGH = 1e-2
 """Slopes that differ by more than this part of themselves are different ones."""
 
@@ -63,7 +65,18 @@ def _differences(above, below, middle):
     own = _at(noise, level)
     # Also where differences agree down to the finest steps: on the mean of two slopes.
     kink |= np.abs(_at(ahead, finest) - _at(behind, finest)) > ROUGH * size + 4 * _at(noise, finest)
+    kink |= _slight_kink(np.abs(ahead - behind), noise, level, size)
     return slope, doubt, own, _at(ahead, finest), _at(behind, finest), kink & ~jump, near & ~kink & ~jump, jump
+
+
+def _slight_kink(apart, noise, level, size) -> np.ndarray:
+    """Whether the slopes of both sides stay apart as steps become finer, by however little, at the step of the slope.
+
+    Curvature sets them apart by as much as the step is long; what a step ten times finer leaves more than half of is a kink.
+    """
+    stays = (apart[1:] > 0.5 * apart[:-1]) & (apart[1:] > SLIGHT * size + 4 * noise[1:])
+    around = np.abs(np.arange(1, len(apart))[:, None, None] - level) <= 1
+    return np.any(stays & around, axis=0)
 
 
 def _rounding(above, below, middle) -> np.ndarray:

@@ -116,7 +116,7 @@ joints' freedoms), qd, control, masses, sizes of shapes, height of the plane, jo
 restitution, position gain, velocity gain and softness of every pair.
 A step is wrong if a smooth entry is off by more than {WRONG:g} of itself (but of no less than {SMALL:g} of the
 largest entry of its block and {TINY:g} of the largest of all), and tested if at least {ENOUGH:.0%} of its Jacobian
-were compared. "worst" is the largest error. Differences are those of a solver with tolerance 1e-14.
+were compared. "worst" is the largest error. Differences are those of a solver with tolerance 1e-12.
 
 A step is unsolved if its impulses leave a residual above {SOLVED:g} of the speeds at hand, computed in NumPy from
 the law of contact and not by the solver, or if the precise solver finds another state. The residual is computed

@@ -18,14 +18,12 @@ import hybridsim as hs
 
 from .compare import Block, compare
 from .differences import Differences, differences
-from .jacobians import Map, Programs
+from .jacobians import PRECISE, Map, Programs
 from .motions import KINDS, motion
 from .regimes import Regime, choose
 from .scenes import Scene
 from .walk import Walk, walk
 
-PRECISE = hs.Impulses(sweeps=400, tolerance=1e-14)
-"""What differences are taken of."""
 WRONG = 1e-3
 """Relative error of an entry that makes a step count as wrong."""
 SOLVED = 1e-5
