@@ -24,6 +24,8 @@ MOST_STEPS = 150
 """Newton steps of one search, with both kinds of friction together. Random towers of boxes need at most 120."""
 TRIES = 8, 40
 """Parts of a Newton step that are tried, with Coulomb's and with Tresca's friction, before it counts as leading nowhere."""
+ROUNDING = 1e-8
+"""Part of w by which rounding errors of hard contacts may change it."""
 TRESCA_TOLERANCE = 1e-8
 """Of problems with given loads: tight, or the iteration over loads stops short of its end."""
 
@@ -63,10 +65,13 @@ def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], 
         newton = Newton.at(friction, problem, s.w, limit)
         step = jnp.linalg.solve(newton.matrix, -newton.residual)
         enough = jnp.where(s.coulomb, exact, max(exact, TRESCA_TOLERANCE))
-        small = jnp.max(jnp.abs(step)) <= enough * jnp.max(jnp.abs(s.w))
+        length = jnp.max(jnp.abs(step)) / jnp.maximum(jnp.max(jnp.abs(s.w)), jnp.finfo(s.w.dtype).tiny)
+        small = length <= enough
         part = lax.cond(small, lambda: jnp.ones_like(enough), lambda: _part(friction, newton, s.w, step, limit))
         w = s.w + part * step
         ends = small | (part == 0)
+        # Steps that are this small and lead nowhere are rounding errors.
+        small = small | (s.coulomb & (part == 0) & (length <= ROUNDING))
 
         def go_on() -> _Search:
             return _Search(w, s.coulomb, s.anchor, s.loads, s.steps + 1, jnp.asarray(False))
