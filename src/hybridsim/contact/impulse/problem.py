@@ -16,8 +16,9 @@ from ...spatial import Array, Scalar
 SMALLEST_SOFTNESS = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 3e-4}
 """Of a row beside what it yields alone. Below, rounding errors, magnified by as much as it is softer, spoil impulses.
 
-Rows that are harder are solved by softer problems, one after the other, which settle how redundant contacts share a load slowly, and
-so do not tell how that changes. Bodies have such rows only where a point is 30 radii of gyration from the centre of mass.
+Rows that are harder are solved by softer problems, one after the other. These settle slowly how redundant contacts share a
+load, and so do not tell how that changes. Bodies have such rows only where a point is 30 radii of gyration from the centre
+of mass.
 """
 REFINEMENTS = 2
 """Problems that are solved again for rows that are harder; each makes what they yield too much smaller a billion times."""
