@@ -13,7 +13,7 @@ from hybridsim import native
 from hybridsim.model import WORLD
 from physics import mechanisms as random_mechanisms
 
-from .programs import QUICK
+from .disturbance import QUICK
 
 FUNCTIONS = {
     "forward_kinematics": lambda m, q, qd, u: hs.forward_kinematics(m, q),
