@@ -52,7 +52,7 @@ class Programs:
             return jax.vjp(bound(of, steps, arrays), x)[1](dy)[0]
 
         self.value, self.forward, self.reverse = (
-            hs.native.batch(f, in_axes=(None,) * (f.__code__.co_argcount - 1) + (0,), optimise=0)
+            hs.native.batch(f, in_axes=(None,) * (f.__code__.co_argcount - 1) + (0,), lanes=2, optimise=0)
             for f in (value, forward, reverse)
         )
         self.default = hs.native.jit(default, optimise=0)
