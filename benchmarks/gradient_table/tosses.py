@@ -29,6 +29,8 @@ NOISE = 1e-11
 """Changes of the end that are all below this are rounding [m]: the mass of a single body has no influence."""
 NOTHING = 1e-4
 """What the derivative by an input without influence may be, beside the largest of the toss."""
+UNSEEN = 1e-7
+"""A derivative below this shows in no difference: what all bodies hold at rest has only such ones."""
 REASONS = ("kink", "jump", "curved", "noise")
 """Why differences may say nothing: two slopes, two values, slopes that change within the steps, or rounding."""
 WRONG = 0.02
@@ -62,7 +64,7 @@ class Toss:
     def errors(self) -> dict[str, float]:
         """Of inputs whose derivative is wrong in either mode."""
         size = np.abs(self.differences)
-        allowed = WRONG * size + np.where(self.no_influence, NOTHING * np.max(size), 1e-7)
+        allowed = WRONG * size + np.maximum(UNSEEN, np.where(self.no_influence, NOTHING * np.max(size), 0.0))
         apart = np.maximum(np.abs(self.derivative - self.differences), np.abs(self.forward - self.differences))
         wrong = ~(apart <= allowed) & np.array([not reason for reason in self.left_out])
         wrong |= ~np.isfinite(self.derivative) | ~np.isfinite(self.forward)
