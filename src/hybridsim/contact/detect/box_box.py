@@ -75,7 +75,8 @@ def box_box(a: Placed, b: Placed) -> Touch:
     edges = closest_edges(a, b)
     parted_by_edges = better(edges.separation, by_faces, tiny)
     rocking = sign * jnp.sum(edges.normal * reference.normal) > ROCKING
-    apart = jnp.maximum(by_faces, edges.separation) > 0
+    # Boxes that touch exactly are not apart: else corners that rounding puts below the face would touch nothing.
+    apart = jnp.maximum(by_faces, edges.separation) > tiny
 
     same = max(SAME, 16 * float(jnp.finfo(size.dtype).eps)) * size
     on_incident, normal, distance, loose = of_faces(
