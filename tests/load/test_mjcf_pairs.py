@@ -77,3 +77,17 @@ def test_a_pair_in_code_names_shapes_that_exist():
         hs.build([ball], [joint], world_geoms=floor, pairs=[("ball", "flor", 0.1)])
     with pytest.raises(hs.ModelError, match=r"friction of 'ball' with 'floor'.*-1"):
         hs.build([ball], [joint], world_geoms=floor, pairs=[("ball", "floor", -1.0)])
+
+
+@pytest.mark.parametrize("own", [0.9, 0.8], ids=["other than its shapes", "that of its shapes"])
+def test_a_pair_that_is_fitted_to_the_friction_of_its_shapes_comes_back(tmp_path, own):
+    """One friction for all pairs, as a tied number of a fit gives, replaces that of the <pair> too."""
+    model = load(tmp_path, f'<pair geom1="a" geom2="b" friction="{own} {own}"/>', 'friction="0.7"', 'friction="0.8"')
+    fitted = hs.with_contacts(model, friction=0.33)
+    hs.save(fitted, tmp_path / "out.xml", like=tmp_path / "scene.xml")  # a warning would be an error
+    assert set(frictions(hs.load(tmp_path / "out.xml")).values()) == {0.33}
+
+
+def test_an_exclude_of_a_body_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(hs.ModelError, match=r"scene.xml: <exclude> names the body 'bb', which .*; bodies: world, a, b"):
+        load(tmp_path, '<exclude body1="a" body2="bb"/>')

@@ -62,7 +62,7 @@ def open_mjcf(path: Path, meshes: bool = True) -> Source:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         spec = _parse(path)
-        excludes = tuple((exclude.bodyname1, exclude.bodyname2) for exclude in spec.excludes)
+        excludes = _excludes(path, spec)
         _leave_out_what_does_not_move(spec)
         silent = _leave_out_meshes(spec, meshes)
         _check_files(path, spec)
@@ -118,6 +118,19 @@ def _parse(path: Path) -> mujoco.MjSpec:
         return mujoco.MjSpec.from_file(str(path))
     except ValueError as error:
         raise _refusal(path, error) from None
+
+
+def _excludes(path: Path, spec: mujoco.MjSpec) -> tuple[tuple[str, str], ...]:
+    """Names of two bodies that never touch. MuJoCo does not see them, so that names have to be looked up here."""
+    bodies = [body.name for body in spec.bodies]
+    found = tuple((exclude.bodyname1, exclude.bodyname2) for exclude in spec.excludes)
+    for name in (name for names in found for name in names):
+        if name not in bodies:
+            known = ", ".join([body for body in bodies if body][:20])
+            raise ModelError(
+                f"{path}: <exclude> names the body {name!r}, which the file does not have; bodies: {known}"
+            )
+    return found
 
 
 def _refusal(path: Path, error: Exception) -> ModelError:

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -73,21 +73,40 @@ def _write_rounds(model: Model, draft: Path, path: Path, like: Path) -> list[Nam
     """Edits the draft until it says what it shall; returns the numbers that it cannot say."""
     source, spec, loaded = _read(draft, path)
     _same_mechanism(model, loaded, like)
+    single = {frozenset((a, b)) for a, b, _ in spec.pairs}
     model = with_shape_friction(model, loaded)
-    numbers = named_numbers(model) | _mesh_friction(model, source)
+    numbers = named_numbers(model) | _mesh_friction(model, source) | _friction_of_pairs(model, single)
     before: list[Name] = []
     step = 0
     while True:
-        said = named_numbers(loaded) | _said_of_meshes(source)
+        said = named_numbers(loaded) | _said_of_meshes(source) | _friction_of_pairs(loaded, single)
         changed = differences(numbers, said, _READ_BACK if step else 0.0)
         if changed == before or step == _ROUNDS:
-            return without_added(_in_pairs(model, numbers, changed, draft, path), model, said)
+            return without_added(_in_pairs(model, numbers, changed, single, draft, path), model, said)
         _edit(draft, source, spec, numbers, changed)
         before, step = changed, step + 1
         source, spec, loaded = _read(draft, path)
 
 
-def _in_pairs(model: Model, numbers: dict[Name, np.ndarray], lost: list[Name], draft: Path, path: Path) -> list[Name]:
+def _friction_of_pairs(model: Model, single: Collection[frozenset[str]]) -> dict[Name, np.ndarray]:
+    """Friction of the pairs of which the file has a <pair>: it has to be written even where the shapes would give the same."""
+    geometry, contacts = model.geometry, model.contacts
+    names = [(geometry.names[a], geometry.names[b]) for a, b in contacts.pairs]
+    return {
+        Name("contact", " with ".join(pair), "friction"): np.asarray(value)
+        for pair, value in zip(names, contacts.friction, strict=True)
+        if frozenset(pair) in single
+    }
+
+
+def _in_pairs(
+    model: Model,
+    numbers: dict[Name, np.ndarray],
+    lost: list[Name],
+    single: Collection[frozenset[str]],
+    draft: Path,
+    path: Path,
+) -> list[Name]:
     """Say by <pair>s what no friction of geoms can, if that comes back; returns what is still lost."""
     geometry, friction = model.geometry, {}
     for (a, b), value in zip(model.contacts.pairs, model.contacts.friction, strict=True):
@@ -100,7 +119,8 @@ def _in_pairs(model: Model, numbers: dict[Name, np.ndarray], lost: list[Name], d
     put_pairs(document.root, _read(draft, path)[0].model, friction)
     _write(draft, document)
     source, _, loaded = _read(draft, path)
-    left = differences(numbers, named_numbers(loaded) | _said_of_meshes(source), _READ_BACK)
+    said = named_numbers(loaded) | _said_of_meshes(source) | _friction_of_pairs(loaded, single)
+    left = differences(numbers, said, _READ_BACK)
     if len(left) < len(lost):
         return left
     draft.write_bytes(before)
