@@ -42,3 +42,12 @@ def test_an_l_is_two_rectangles_and_a_convex_outline_one_part():
     assert len(square) == 1
     assert len(square[0].points) == 4
     hs.build([hs.Link("flat", 1.0, inertia=0.1, geoms=parts)], [hs.Joint("j", "free", "world", "flat")])
+
+
+@pytest.mark.parametrize("closed", ["by its first corner", "with every corner twice"])
+def test_corners_that_are_repeated_count_once(closed):
+    """As outlines of other programs are: they close a polygon by its first corner."""
+    ell = [(0, 0), (0.3, 0), (0.3, 0.1), (0.1, 0.1), (0.1, 0.3), (0, 0.3)]
+    again = [*ell, ell[0]] if "first" in closed else [corner for corner in ell for _ in range(2)]
+    for one, other in zip(hs.outline_prisms(ell, 0.02), hs.outline_prisms(again, 0.02), strict=True):
+        assert np.array_equal(one.points, other.points)

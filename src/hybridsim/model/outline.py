@@ -43,6 +43,7 @@ def outline_prisms(
 
 def convex_polygons(corners: np.ndarray) -> list[np.ndarray]:
     """Convex polygons, counter-clockwise, that fill a polygon without holes."""
+    corners = _without_repeated(corners)
     if _area(corners) < 0:
         corners = corners[::-1]
     around = _without_straight(corners, list(range(len(corners))))
@@ -60,6 +61,11 @@ def convex_polygons(corners: np.ndarray) -> list[np.ndarray]:
 def _area(corners: np.ndarray) -> float:
     x, y = corners.T
     return float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
+
+
+def _without_repeated(corners: np.ndarray) -> np.ndarray:
+    """Corners that are not where the one before is; a polygon may be closed by its first corner."""
+    return corners[(corners != np.roll(corners, 1, axis=0)).any(axis=1)]
 
 
 def _turn(corners: np.ndarray, a: int, b: int, c: int) -> float:
