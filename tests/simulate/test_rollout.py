@@ -130,3 +130,19 @@ def test_a_negative_number_of_steps_is_refused():
 def test_one_name_may_be_recorded_as_it_is():
     made = hs.rollout(hs.chain(1), hs.chain(1).rest(), steps=2, record="joint.force")
     assert made.values["joint.force"].shape == (2, 1)
+
+
+@pytest.mark.parametrize("kind", ["free", "spherical"])
+@pytest.mark.parametrize("length", [0.0, 0.7, 1.002])
+def test_a_start_whose_quaternion_is_not_unit_is_refused(kind, length):
+    """Zero has no direction, and gave NaN; the others are most often a column too few or in the wrong place."""
+    model = hs.build([hs.solid("ball", 1.0, "sphere", 0.1)], [hs.Joint("root", kind, "world", "ball")])
+    q, qd = model.rest()
+    q[-4:] *= length
+    with pytest.raises(
+        ValueError, match=rf"joint 'root': the quaternion of its start is .*, of length {length:g}; give"
+    ):
+        hs.rollout(model, (q, qd), dt=1e-3, steps=1)
+    q, qd = model.rest()
+    q[-4:] *= 1 + 5e-4
+    assert abs(np.linalg.norm(hs.rollout(model, (q, qd), dt=1e-3, steps=1).q[-1, -4:]) - 1) < 1e-12

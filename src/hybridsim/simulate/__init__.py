@@ -2,6 +2,7 @@
 
 from .check_contact import ContactError, check_overlaps
 from .check_result import DivergedError, check_rollout, needed_to_check
+from .checks import check_quaternions
 from .control import Control
 from .forces import passive_forces
 from .integrators import ImplicitDamping, Integrator, RungeKutta4, SemiImplicitEuler
@@ -25,6 +26,7 @@ __all__ = [
     "StepWarning",
     "acceleration",
     "check_overlaps",
+    "check_quaternions",
     "check_rollout",
     "explosion",
     "initial_state",

@@ -13,9 +13,8 @@ from ..dynamics.joints import by_kind
 from ..dynamics.layout import prescribed_groups
 from ..model import Model, PrescribedMotion, State
 from ..spatial import Scalar
+from .checks import UNIT
 
-_UNIT = 1e-3
-"""How far the length of a measured quaternion may be from one."""
 _JUMP = 10.0
 """A step of positions is a jump if it is so many times faster than all that the record says about speeds. In 50 recorded
 pushes of a robot (250 Hz, with jitter) the largest ratio is 1.4; a wrapped angle or a lost row has more than 20."""
@@ -59,8 +58,8 @@ def check_positions(
     valid = np.asarray(jax.vmap(lambda q: by_kind(groups, lambda kind: kind.project, "q->q", q))(q))
     for part in prescribed_parts(model):
         off = np.abs(valid[:, part.q] - q[:, part.q]).max(axis=1)
-        if (off > _UNIT).any():
-            k = int(np.argmax(off > _UNIT))
+        if (off > UNIT).any():
+            k = int(np.argmax(off > UNIT))
             length = np.linalg.norm(q[k, part.q][-4:])
             raise error(
                 f"prescribed joint {part.name!r}: its quaternion at t = {t[k]:.6g} s (row {k}) is {q[k, part.q][-4:]}, of "

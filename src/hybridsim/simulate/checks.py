@@ -3,10 +3,17 @@
 from typing import Any
 
 import jax
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Float
 
 from ..contact import Contact
+from ..model import Model
 from ..model.checks import POSITIVE, check_kind
-from ..spatial import Scalar
+from ..spatial import Array, Scalar
+
+UNIT = 1e-3
+"""How far the length of a given quaternion may be from one; so little is rounding in a file, and is taken back."""
 
 
 def check_contact(contact: Contact | None, dt: Scalar | None = None) -> None:
@@ -29,3 +36,20 @@ def check_memory(own: Any, given: Any) -> None:
             "the state holds what the networks of another model remember, which those of this model cannot read; "
             "begin anew by hs.State(q, qd)"
         )
+
+
+def check_quaternions(model: Model, q: Float[Array, " nq"]) -> None:
+    """Not a start whose quaternions are far from unit length, or zero. Traced numbers are not looked at."""
+    if isinstance(q, Tracer):
+        return
+    q, topology = np.asarray(q), model.topology
+    for j, kind in enumerate(topology.kinds):
+        if kind.nq == kind.nv or topology.mimics[j] >= 0:
+            continue
+        quaternion = q[topology.q_slices[j]][-4:]
+        length = float(np.linalg.norm(quaternion))
+        if abs(length - 1) > UNIT:
+            raise ValueError(
+                f"joint {model.joint_names[j]!r}: the quaternion of its start is {quaternion}, of length {length:.4g}; give a "
+                "unit quaternion (w, x, y, z), such as 1, 0, 0, 0 for no rotation"
+            )

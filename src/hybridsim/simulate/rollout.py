@@ -18,7 +18,7 @@ from ..spatial import KEPT, Array, Scalar
 from .check_contact import check_overlaps
 from .check_motion import check_given
 from .check_result import check_rollout, needed_to_check
-from .checks import check_contact
+from .checks import check_contact, check_quaternions
 from .control import as_control
 from .integrators import Integrator, SemiImplicitEuler
 from .spring_step import warn_of_long_steps
@@ -76,13 +76,14 @@ def rollout(
     variables (`hs.names`) to be found in the result's `values`. Prescribed joints follow `controls.prescribed`, whose row
     k is where step k ends; the start holds what is before.
 
-    Unless it is being traced, a start at which shapes overlap deeply is a `ContactError`, and a dt that is too long for
-    `Springs` a `StepWarning`.
+    Unless it is being traced, a start with a quaternion that is not unit is a `ValueError`, one at which shapes overlap
+    deeply a `ContactError`, and a dt that is too long for `Springs` a `StepWarning`.
     """
     steps = _count(steps, controls)
     dt = model.timestep if dt is None else dt
     check_contact(contact, dt)
     state = initial_state(model, state)
+    check_quaternions(model, state.q)
     check_given(model, state, controls, dt)
     check_overlaps(model, state.q, contact)
     warn_of_long_steps(model, state, dt, integrator, contact)

@@ -27,6 +27,7 @@ from ..simulate import (
     RungeKutta4,
     SemiImplicitEuler,
     check_overlaps,
+    check_quaternions,
     check_rollout,
     needed_to_check,
     rollout,
@@ -166,6 +167,7 @@ def _run(
 ) -> tuple[Float[np.ndarray, "n nq"], Float[np.ndarray, "n nv"]]:
     """Positions and velocities over time. Without impulses a step of higher order costs little and errs less."""
     integrator = RungeKutta4() if contact is None else SemiImplicitEuler()
+    check_quaternions(model, q)
     check_overlaps(model, q, contact)
     found = _motion(model, (q, qd), controls, dt, steps, integrator, contact)
     check_rollout(model, found, dt)
