@@ -24,6 +24,8 @@ OUTSIDE = 1e-2
 """How far outside of the set the target is where shapes overlap, in sizes of the shapes."""
 FLAT_ENOUGH, ROUND_ENOUGH = 1e-13, 1e-10
 """Error of the distance, in sizes of the shapes, at which a search ends; of round shapes Newton's method does the rest."""
+ROUNDING = 4.0
+"""Roundings of a point of the shapes by which a normal may be wrong."""
 DEEP = 1e-4
 """Overlap, in sizes of the shapes, from which on the search begins again elsewhere, as there may be less of it."""
 RESTARTS = 8
@@ -121,13 +123,18 @@ def search(a: Convex, b: Convex, size: Scalar) -> Meeting:
     def once(now: _Search) -> _Search:
         weights, squared = closest_on_simplex(now.points, now.used, now.target)
         distance = jnp.sqrt(squared)
-        inside = (distance <= tiny) & ~now.fresh
+        # Four weights: the tetrahedron holds the target, however inexactly they give it back where it is flat.
+        inside = ((distance <= tiny) | jnp.all(weights > 0)) & ~now.fresh
         away = (weights @ now.points - now.target) / jnp.where(distance <= tiny, 1.0, distance)
         keep = inside | now.fresh
         normal = jnp.where(keep, now.normal, away)
         far, difference, corner_a, corner_b = separation(a, b, normal)
         gap = jnp.sum(normal * (weights @ now.points)) - far
-        close = ~keep & (gap <= tiny)
+        # No progress is left if the support is in the simplex. Near the target rounding tilts the normal, so that the gap
+        # stays above any tolerance; the corners alone do not tell where on the round parts the support is.
+        known = jnp.any(now.used & (now.corners_a == corner_a) & (now.corners_b == corner_b))
+        rounding = ROUNDING * float(jnp.finfo(dtype).eps) * size * size / jnp.maximum(distance, tiny)
+        close = ~keep & ((gap <= tiny) | (known & (gap <= rounding) if curved else known))
 
         better = now.fresh | (~inside & (far > now.separation))
         advance = better & (far > now.separation + tiny)
@@ -136,7 +143,9 @@ def search(a: Convex, b: Convex, size: Scalar) -> Meeting:
         overlap = now.overlap | inside
         settled = close & ~(now.overlap & advance)
 
-        best_of_all = ~keep & ((far > now.best_separation) | (close & (far >= now.best_separation - tiny)))
+        # A better direction may have been found from corners that are not those that meet. The last ones are, of shapes apart.
+        last = close & (~overlap | (far >= now.best_separation - jnp.maximum(tiny, rounding)))
+        best_of_all = ~keep & ((far > now.best_separation) | last)
         found = Meeting(normal, now.corners_a, now.corners_b, weights)
         best = _choose(best_of_all, found, now.best)
         best_separation = jnp.where(best_of_all, jnp.maximum(far, now.best_separation), now.best_separation)
