@@ -45,7 +45,7 @@ def boxes(count: int, spacing: float) -> Scene:
     side = int(np.ceil(np.sqrt(count)))
     q[:, :2] = spacing * (np.stack(np.divmod(np.arange(count), side), axis=1) - (side - 1) / 2)
     q[:, 2] = 0.6 * SIDE
-    q[:, 3:] = Rotation.from_rotvec(rng.uniform(-0.1, 0.1, (count, 3))).as_quat(scalar_first=True)
+    q[:, 3:] = Rotation.from_rotvec(rng.uniform(-0.05, 0.05, (count, 3))).as_quat(scalar_first=True)
     qd[:, 3:5] = -SPEED * q[:, :2] / max(np.abs(q[:, :2]).max(), SIDE)
     name = f"{count} box{'es' if count > 1 else ''}{', apart' if spacing == APART else ''}"
     return Scene(name, model, text, q.ravel(), qd.ravel())

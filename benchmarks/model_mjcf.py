@@ -18,18 +18,19 @@ XX, YY, ZZ, XY, XZ, YZ = range(6)
 """Order of the numbers of an inertia, in the model and in MJCF."""
 
 
-def mjcf(model: hs.Model, timestep: float, shapes: bool = False) -> str:
-    """Bodies, joints with springs, dampers and limits; with `shapes`, those that may touch a plane, and the planes."""
-    return _Writer(model, shapes).text(timestep)
+def mjcf(model: hs.Model, timestep: float, contact: bool = False) -> str:
+    """Bodies and joints with springs and dampers; with `contact` also limits, what may touch a plane, and the planes."""
+    return _Writer(model, contact).text(timestep)
 
 
 class _Writer:
-    def __init__(self, model: hs.Model, shapes: bool):
+    def __init__(self, model: hs.Model, contact: bool):
         topology = model.topology
         unknown = {kind.name for kind in topology.kinds} - {*TYPES, "free", "fixed"}
         if unknown or max(topology.mimics, default=-1) >= 0:
             raise ValueError(f"no MJCF for joints that are {', '.join(unknown) or 'copies of others'}")
-        self.model, self.touching = model, _touching(model) if shapes else {}
+        self.model, self.contact = model, contact
+        self.touching = _touching(model) if contact else {}
         zero = np.concatenate([np.zeros(0), *(kind.rest() for kind in topology.kinds)])
         pose = hs.forward_kinematics(model, zero).X_WL
         self.position, self.rotation = np.asarray(pose.position), np.asarray(pose.rotation)
@@ -85,7 +86,7 @@ class _Writer:
             "damping": joints.damping[v],
             "armature": joints.armature[v],
             "frictionloss": joints.friction[v],
-            **({"range": limits} if np.isfinite(limits).all() else {}),
+            **({"range": limits} if self.contact and np.isfinite(limits).all() else {}),
         }
         told = " ".join(f'{key}="{_text(value)}"' for key, value in numbers.items())
         return f'<joint name={name} type="{TYPES[kind]}" {told}/>'

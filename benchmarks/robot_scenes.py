@@ -80,7 +80,7 @@ def quadruped(name: str, file: str, stance: np.ndarray, stiffness: float, touchi
     q, qd = model.rest()
     q[3:7] = np.array([1.0, 0.1, 0.05, 0.0]) / np.linalg.norm([1.0, 0.1, 0.05, 0.0])
     q[7:] = stance
-    text = mjcf(model, DT, shapes=True)
+    text = mjcf(model, DT, contact=True)
     scene = Scene(name, model, text, q, qd)
     return replace(scene, q=scene.lifted(GAP - _lowest(scene.mujoco.model, q)))
 

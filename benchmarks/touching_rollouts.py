@@ -17,6 +17,8 @@ SPREAD = 0.2
 CALL = 4.0
 """About how long one call of a batch may take [s]; its rollouts are shortened to that, but not below `FEWEST` steps."""
 FEWEST = 100
+FEW = 4
+"""States with which the program of a batch is compiled; it is the same for all sizes."""
 BATCH_ROUNDS = 3
 
 
@@ -54,9 +56,9 @@ def run(scene: Scene, effort: Effort, batch: bool = True) -> Result:
         return Result(scene, touching, wait, one, None, 0.0, 0, finite)
     steps = int(np.clip(CALL / (STATES * one.time("native")), FEWEST, scene.steps))
     compile_time, calls = _batch(scene, steps)
-    finite = finite and bool(np.isfinite(calls["native"]()).all())
     rounds = Effort(min(effort.rounds, BATCH_ROUNDS), effort.at_least, fewest=1)
     many = per_step(in_rounds(calls, rounds), steps * STATES)
+    finite = finite and bool(np.isfinite(calls["native"]()).all())
     return Result(scene, touching, wait, one, many, compile_time, steps, finite)
 
 
@@ -81,9 +83,10 @@ def _batch(scene: Scene, steps: int) -> tuple[float, dict[str, Callable]]:
     native = hs.native.batch(positions(scene, steps), in_axes=(0, 0, None), threads=1)
     times = [time.perf_counter()]
     for _ in range(2):
-        out = native(q, qd, controls)
+        native(q[:FEW], qd[:FEW], controls)
         times.append(time.perf_counter())
     first, second = np.diff(times)
+    out = np.zeros((STATES, steps + 1, len(scene.q)))
     return first - second, {
         "native": lambda: native(q, qd, controls, out=out),
         "MuJoCo": scene.mujoco.rollout(q, qd, steps, controls=controls),
