@@ -11,11 +11,12 @@ from touching_scenes import DT, Scene
 
 import hybridsim as hs
 
+STEPS = 200
 SIDE, MASS, FRICTION = 0.1, 0.4, 0.5
 """Of every box [m, kg]."""
 NEAR, APART = 0.11, 1.0
 """From the centre of a box to that of the next at the start [m]."""
-SPEED = 1.0
+SPEED = 0.5
 """Of the outermost boxes, towards the middle [m/s]."""
 
 
@@ -48,4 +49,4 @@ def boxes(count: int, spacing: float) -> Scene:
     q[:, 3:] = Rotation.from_rotvec(rng.uniform(-0.05, 0.05, (count, 3))).as_quat(scalar_first=True)
     qd[:, 3:5] = -SPEED * q[:, :2] / max(np.abs(q[:, :2]).max(), SIDE)
     name = f"{count} box{'es' if count > 1 else ''}{', apart' if spacing == APART else ''}"
-    return Scene(name, model, text, q.ravel(), qd.ravel())
+    return Scene(name, model, text, q.ravel(), qd.ravel(), steps=STEPS)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from measure import Effort, Timings, Wait, in_rounds, prepare_native
+from measure import Effort, Timings, Wait, in_rounds, prepare_native, seconds
 from touching_scenes import Scene
 
 import hybridsim as hs
@@ -14,52 +14,67 @@ STATES = 256
 """Of a batch."""
 SPREAD = 0.2
 """Velocities of a batch differ from the scene's by up to this [rad/s or m/s]."""
-CALL = 4.0
-"""About how long one call of a batch may take [s]; its rollouts are shortened to that, but not below `FEWEST` steps."""
-FEWEST = 100
-FEW = 4
-"""States with which the program of a batch is compiled; it is the same for all sizes."""
-BATCH_ROUNDS = 3
+FEW = 8
+"""States of a batch at least, and those with which its program is compiled, which is the same for all sizes."""
+STEPS = 100
+"""Of a batch at least."""
+CALL, LONGEST = 4.0, 60.0
+"""About how long a call of a batch may take: its rollouts are shortened, then its states are fewer. One that would take
+longest all the same is not measured [s]."""
+SLOW = 5.0
+"""A rollout that takes longer is measured once [s]."""
+ROUNDS = 3
+"""Of a batch at most."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    timings: Timings
+    """Of one step of one state [s]: "native" and "MuJoCo"."""
+    compile: float
+    """Trace, lower and compile [s]."""
+    states: int
+    steps: int
+    finite: bool
 
 
 @dataclass(frozen=True)
 class Result:
-    """Of one scene. Times are of one step of one state [s]."""
+    """Of one scene."""
 
     scene: Scene
     touching: float
     """Contacts of a step, in MuJoCo's rollout."""
     wait: Wait
     one: Timings
-    """Of "native" and "MuJoCo"."""
-    batch: Timings | None
-    """The same; None where it was not asked for."""
-    batch_compile: float
-    """Trace, lower and compile the batch [s]."""
-    batch_steps: int
+    """Of one step from one state [s]: "native" and "MuJoCo"."""
     finite: bool
-    """Whether all numbers of our rollouts are."""
+    """Whether all numbers of our rollout are."""
+    batch: Batch | None
+    too_slow: bool
+    """Why there is no batch, if it was asked for."""
 
 
-def run(scene: Scene, effort: Effort, batch: bool = True) -> Result:
+def run(scene: Scene, effort: Effort, with_batch: bool = True) -> Result:
     """All measurements of one scene."""
     given = scene.q, scene.qd, scene.controls
     wait, native = prepare_native(positions(scene, scene.steps), *given)
+    begin = time.perf_counter()
+    found = native(*given)
+    once = time.perf_counter() - begin
     calls = {
         "native": lambda: native(*given),
         "MuJoCo": scene.mujoco.rollout(scene.q, scene.qd, scene.steps, controls=scene.controls),
     }
-    finite = bool(np.isfinite(native(*given)).all())
-    one = per_step(in_rounds(calls, effort), scene.steps)
-    touching, _ = scene.contacts()
-    if not batch:
-        return Result(scene, touching, wait, one, None, 0.0, 0, finite)
-    steps = int(np.clip(CALL / (STATES * one.time("native")), FEWEST, scene.steps))
-    compile_time, calls = _batch(scene, steps)
-    rounds = Effort(min(effort.rounds, BATCH_ROUNDS), effort.at_least, fewest=1)
-    many = per_step(in_rounds(calls, rounds), steps * STATES)
-    finite = finite and bool(np.isfinite(calls["native"]()).all())
-    return Result(scene, touching, wait, one, many, compile_time, steps, finite)
+    if once < SLOW:
+        timings = in_rounds(calls, effort)
+    else:
+        timings = Timings([{"native": once, "MuJoCo": seconds(calls["MuJoCo"], effort.at_least)}])
+    one = per_step(timings, scene.steps)
+    too_slow = STEPS * FEW * one.time("native") > LONGEST
+    batch = _batch(scene, one.time("native"), effort) if with_batch and not too_slow else None
+    finite = bool(np.isfinite(found).all())
+    return Result(scene, scene.contacts()[0], wait, one, finite, batch, with_batch and too_slow)
 
 
 def positions(
@@ -75,10 +90,12 @@ def per_step(timings: Timings, steps: int) -> Timings:
     return Timings([{engine: time / steps for engine, time in row.items()} for row in timings.rows])
 
 
-def _batch(scene: Scene, steps: int) -> tuple[float, dict[str, Callable]]:
-    """What compiling takes, and what to call: states around the scene's start, results to memory that is there already."""
-    noise = np.random.default_rng(0).uniform(-SPREAD, SPREAD, (STATES, len(scene.qd)))
-    q, qd = np.tile(scene.q, (STATES, 1)), scene.qd + noise
+def _batch(scene: Scene, step: float, effort: Effort) -> Batch:
+    """States around the scene's start; `step`: how long we need for one [s]. Both engines write to memory that is there."""
+    steps = int(np.clip(CALL / (STATES * step), STEPS, scene.steps))
+    states = int(np.clip(CALL / (steps * step), FEW, STATES))
+    noise = np.random.default_rng(0).uniform(-SPREAD, SPREAD, (states, len(scene.qd)))
+    q, qd = np.tile(scene.q, (states, 1)), scene.qd + noise
     controls = None if scene.controls is None else scene.controls[:steps]
     native = hs.native.batch(positions(scene, steps), in_axes=(0, 0, None), threads=1)
     times = [time.perf_counter()]
@@ -86,8 +103,10 @@ def _batch(scene: Scene, steps: int) -> tuple[float, dict[str, Callable]]:
         native(q[:FEW], qd[:FEW], controls)
         times.append(time.perf_counter())
     first, second = np.diff(times)
-    out = np.zeros((STATES, steps + 1, len(scene.q)))
-    return first - second, {
+    out = np.zeros((states, steps + 1, len(scene.q)))
+    calls = {
         "native": lambda: native(q, qd, controls, out=out),
         "MuJoCo": scene.mujoco.rollout(q, qd, steps, controls=controls),
     }
+    timings = in_rounds(calls, Effort(min(effort.rounds, ROUNDS), effort.at_least, fewest=1))
+    return Batch(per_step(timings, steps * states), first - second, states, steps, bool(np.isfinite(out).all()))
