@@ -16,10 +16,10 @@ STROKE = 0.04
 DEPTH = 1e-4
 """To which the plate's weight presses the springs [m]."""
 CONTACTS = {
-    "springs under the plate": hs.ContactByPair({("grid", "ground"): hs.Springs(hs.HuntCrossley(), hs.Coulomb())}),
-    "impulses under the plate": hs.Impulses(),
+    "springs": hs.ContactByPair({("grid", "ground"): hs.Springs(hs.HuntCrossley(), hs.Coulomb())}),
+    "impulses": hs.Impulses(),
 }
-"""As in the papers, and as our default; the tip is always hard."""
+"""Under the plate, as in the papers and as our default; the tip is hard."""
 
 
 def push() -> tuple[hs.Model, hs.State, hs.PrescribedMotion]:

@@ -27,7 +27,7 @@ class Gradient:
 
 def gradients(effort: Effort) -> dict[str, Callable[[], Gradient]]:
     """How to measure each gradient, by name."""
-    pushes = {f"gradient of a push of 40 mm, {how}": partial(push, how, effort) for how in push_scene.CONTACTS}
+    pushes = {f"gradient of a push, {how}": partial(push, how, effort) for how in push_scene.CONTACTS}
     return {
         f"gradient of a toss of {contact_gradients.TOSS} steps": partial(toss, effort),
         "gradient of P5": partial(p5, effort),
@@ -50,11 +50,11 @@ def push(how: str, effort: Effort) -> Gradient:
     """Of the plate's last pose, by all numbers of the model."""
     model, start, stroke = push_scene.push()
 
-    def pose(model):
+    def pose(model, start, stroke):
         control, options = hs.Control(prescribed=stroke), {"dt": push_scene.DT, "contact": push_scene.CONTACTS[how]}
         return _sum(hs.rollout(model, start, control, **options).q[-1][:7])
 
-    return _measured(f"push of 40 mm, {how}", pose, (model,), 15.0, effort)
+    return _measured(f"push of 40 mm, {how} under the plate", pose, (model, start, stroke), 0, 15.0, effort)
 
 
 def many_boxes(effort: Effort) -> Gradient:
@@ -64,11 +64,12 @@ def many_boxes(effort: Effort) -> Gradient:
     def pose(model, q, qd):
         return _sum(hs.rollout(model, (q, qd), dt=scene.dt, steps=STEPS).q[-1])
 
-    return _measured(f"{BOXES} boxes", pose, (scene.model, scene.q, scene.qd), 5.0, effort)
+    return _measured(f"{BOXES} boxes", pose, (scene.model, scene.q, scene.qd), (0, 1, 2), 5.0, effort)
 
 
-def _measured(name: str, f: Callable, given: tuple, limit: float, effort: Effort) -> Gradient:
-    by = partial(hs.native.value_and_grad, argnums=tuple(range(len(given))))
+def _measured(name: str, f: Callable, given: tuple, by: int | tuple, limit: float, effort: Effort) -> Gradient:
+    """`by`: the arguments by which f is differentiated."""
+    by = partial(hs.native.value_and_grad, argnums=by)
     wait, gradient = prepare_native(f, *given, by=by)
     return Gradient(name, wait, seconds(lambda: gradient(*given), effort.at_least, 1), limit)
 
