@@ -42,6 +42,7 @@ fuzz: $(DEV)
 
 bench: $(BENCH)
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/touching.py
 	$(BIN)/python benchmarks/sysid/run.py
 
 gradients: $(BENCH)

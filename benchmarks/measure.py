@@ -20,6 +20,8 @@ class Effort:
 
     rounds: int
     at_least: float
+    fewest: int = 3
+    """Batches of calls in one measurement."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,15 @@ def in_rounds(calls: dict[str, Callable[[], object]], effort: Effort) -> Timings
     for call in calls.values():
         call()  # memory is touched and code is loaded
     return Timings(
-        [{engine: seconds(call, effort.at_least) for engine, call in calls.items()} for _ in range(effort.rounds)]
+        [
+            {engine: seconds(call, effort.at_least, effort.fewest) for engine, call in calls.items()}
+            for _ in range(effort.rounds)
+        ]
     )
 
 
-def seconds(call: Callable[[], object], at_least: float) -> float:
-    """Of one call: the fastest of many batches of calls, and of at least three.
+def seconds(call: Callable[[], object], at_least: float, fewest: int = 3) -> float:
+    """Of one call: the fastest of many batches of calls, and of at least `fewest`.
 
     Other programs only ever make a call slower. With a single chance slow engines would seem slower than they are.
     """
@@ -75,9 +80,10 @@ def seconds(call: Callable[[], object], at_least: float) -> float:
         return time.perf_counter() - begin
 
     end = time.perf_counter() + at_least
-    calls = max(1, round(BATCH / batch(1)))
-    found = []
-    while len(found) < 3 or time.perf_counter() < end:
+    first = batch(1)
+    calls = max(1, round(BATCH / first))
+    found = [first] if calls == 1 else []
+    while len(found) < fewest or time.perf_counter() < end:
         found.append(batch(calls) / calls)
     return min(found)
 

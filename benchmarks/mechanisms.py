@@ -1,10 +1,11 @@
-"""The mechanisms that are measured, built in code, and the same mechanisms as MJCF text for the rivals."""
-
-from xml.sax.saxutils import quoteattr
+"""The mechanisms that are measured, built in code; `mjcf` gives them to the rivals."""
 
 import numpy as np
+from model_mjcf import mjcf
 
 import hybridsim as hs
+
+__all__ = ["arm", "mechanisms", "mjcf", "quadruped", "random_state"]
 
 LEG = (("hip", (1, 0, 0), 0.7, 0.05), ("thigh", (0, 1, 0), 1.0, 0.2), ("shank", (0, 1, 0), 0.25, 0.2))
 """Of each leg's link: name, joint axis, mass [kg], length [m]."""
@@ -62,33 +63,3 @@ def random_state(model: hs.Model, seed: int = 0) -> tuple[np.ndarray, np.ndarray
             quaternion = model.q_of(name).start + 3 + np.arange(4)
             q[quaternion] /= np.linalg.norm(q[quaternion])
     return q, rng.uniform(-1, 1, model.nv), rng.uniform(-1, 1, model.nv)
-
-
-def mjcf(model: hs.Model, timestep: float) -> str:
-    """The mechanism without shapes as MJCF: revolute and free joints."""
-    topology, joints, links = model.topology, model.joints, model.links
-    children: dict[int, list[int]] = {}
-    for i, parent in enumerate(topology.parents):
-        children.setdefault(parent, []).append(i)
-    link_of = {joint: i for i, joint in enumerate(topology.link_joints)}
-
-    def body(i: int) -> str:
-        link, free = link_of[i], topology.kinds[i].name == "free"
-        armature = "" if free else f' armature="{_text(joints.armature[topology.v_slices[i]])}"'
-        joint = "<freejoint/>" if free else f'<joint type="hinge" axis="{_text(joints.axis[i])}"{armature}/>'
-        return (
-            f'<body name={quoteattr(topology.link_names[link])} pos="{_text(joints.position[i])}">{joint}'
-            f'<inertial pos="{_text(links.com[link])}" mass="{_text(links.mass[link])}" '
-            f'fullinertia="{_text(links.inertia[link])}"/>'
-            + "".join(body(child) for child in children.get(i, []))
-            + "</body>"
-        )
-
-    return (
-        f'<mujoco><option timestep="{timestep!r}" gravity="{_text(model.gravity)}" integrator="Euler"/>'
-        f"<worldbody>{''.join(body(i) for i in children[-1])}</worldbody></mujoco>"
-    )
-
-
-def _text(numbers) -> str:
-    return " ".join(repr(float(x)) for x in np.ravel(numbers))

@@ -18,7 +18,9 @@ class MuJoCo:
     def __init__(self, text: str):
         self.model = mujoco.MjModel.from_xml_string(text)
         self.data = mujoco.MjData(self.model)
-        self.free = self.model.njnt > 0 and self.model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
+        free = np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+        self.free = [(int(self.model.jnt_qposadr[j]), int(self.model.jnt_dofadr[j])) for j in free]
+        """Of each free joint, where it begins in q and in qd."""
 
     def set_state(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
         """Forces as ours: for a free joint angular, then linear in the body."""
@@ -28,17 +30,18 @@ class MuJoCo:
 
     def velocity(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Our free velocity is angular then linear in the body; MuJoCo's is linear in the world, then angular."""
-        if not self.free:
-            return qd
-        return np.concatenate([_rotation(q) @ qd[3:6], qd[:3], qd[6:]])
+        moved = np.array(qd, dtype=float)
+        for at, v in self.free:
+            moved[v : v + 6] = np.concatenate([_rotation(q[at:]) @ qd[v + 3 : v + 6], qd[v : v + 3]])
+        return moved
 
     def accelerations(self) -> np.ndarray:
         """In our order. The world's rate of velocity is R (a + w x v) of the body's."""
         mujoco.mj_forward(self.model, self.data)
-        a = self.data.qacc.copy()
-        if self.free:
-            R, w, v = _rotation(self.data.qpos), self.data.qvel[3:6], self.data.qvel[:3]
-            a[:6] = np.concatenate([a[3:6], R.T @ a[:3] - np.cross(w, R.T @ v)])
+        a, qvel = self.data.qacc.copy(), self.data.qvel
+        for at, i in self.free:
+            R, w, v = _rotation(self.data.qpos[at:]), qvel[i + 3 : i + 6], qvel[i : i + 3]
+            a[i : i + 6] = np.concatenate([a[i + 3 : i + 6], R.T @ a[i : i + 3] - np.cross(w, R.T @ v)])
         return a
 
     def forward(self) -> Callable[[], None]:
@@ -98,6 +101,7 @@ class Pinocchio:
 
 
 def _rotation(q: np.ndarray) -> np.ndarray:
+    """Of a free joint whose numbers q begins with."""
     R = np.zeros(9)
     mujoco.mju_quat2Mat(R, q[3:7])
     return R.reshape(3, 3)
