@@ -1,8 +1,9 @@
 """Rotations, transforms, spatial vectors and inertias (Featherstone's algebra)."""
 
-from .indexing import add_at, pick
+from .indexing import add_at, added_at, block_added_at, pick, row, rows_at, with_row
 from .inertia import Inertia, from_log_cholesky, six, tensor, to_log_cholesky
 from .keep import KEPT, keep
+from .linear_map import linear_map
 from .numerics import positive_power, safe_norm, tanh_over, unit
 from .rotation import (
     IDENTITY_QUATERNION,
@@ -18,6 +19,7 @@ from .rotation import (
     rotate_back,
     skew,
 )
+from .scratch import scratch, zeros_in_memory
 from .transform import Transform
 from .types import Array, Matrix3, Quaternion, Scalar, Spatial, Vector3
 from .vectors import angular, cross_force, cross_motion, linear, motion_to_parent, shift_force, spatial
@@ -34,7 +36,9 @@ __all__ = [
     "Transform",
     "Vector3",
     "add_at",
+    "added_at",
     "angular",
+    "block_added_at",
     "conjugate",
     "cross",
     "cross_force",
@@ -42,6 +46,7 @@ __all__ = [
     "from_log_cholesky",
     "keep",
     "linear",
+    "linear_map",
     "matrix_from_axis_angle",
     "matrix_from_quaternion",
     "motion_to_parent",
@@ -53,7 +58,10 @@ __all__ = [
     "quaternion_log",
     "rotate",
     "rotate_back",
+    "row",
+    "rows_at",
     "safe_norm",
+    "scratch",
     "shift_force",
     "six",
     "skew",
@@ -62,4 +70,6 @@ __all__ = [
     "tensor",
     "to_log_cholesky",
     "unit",
+    "with_row",
+    "zeros_in_memory",
 ]

@@ -4,6 +4,8 @@ A row has a gap g and closes at speed -v. It touches within the step if g + dt v
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -48,16 +50,26 @@ class Closing(eqx.Module):
         return ROUNDING * float(jnp.finfo(self.gap.dtype).eps)
 
 
-Targets = Callable[[Closing, Scalar], tuple[Float[Array, " rows"], Float[Array, " rows"]]]
-"""Of each row: the least rate of its gap, and the part of the free tangential velocity that friction is to leave."""
+@dataclass(frozen=True)
+class Targets:
+    """Of each row: the least rate of its gap, and the part of the free tangential velocity that friction is to leave."""
+
+    wanted: Callable[[Closing, Scalar], tuple[Float[Array, " rows"], Float[Array, " rows"]]]
+    keeps_apart: bool = True
+    """Whether no gap may close in the step, also one that would be open if nothing else acted."""
+
+    def __call__(self, closing: Closing, dt: Scalar) -> tuple[Float[Array, " rows"], Float[Array, " rows"]]:
+        return self.wanted(closing, dt)
 
 
+@Targets
 def of_momentum(closing: Closing, dt: Scalar):
     """What touches within the step stops approaching, or bounces; what others push may close its gap."""
     stopped, left = of_stopping(closing, dt)
     return stopped + bounces(closing, dt), left
 
 
+@Targets
 def of_stopping(closing: Closing, dt: Scalar):
     """The same without any bounce."""
     stopped = (1 - closing.velocity_gain) * closing.free
@@ -69,6 +81,7 @@ def bounces(closing: Closing, dt: Scalar) -> Float[Array, " rows"]:
     return jnp.where(closing.touches(dt), _bounce(closing, _impact(closing, dt)), 0.0)
 
 
+@Targets
 def of_position(closing: Closing, dt: Scalar):
     """The step ends where shapes touch, or where a bounce at the time of impact leads; overlap is taken back."""
     gap, tau = closing.gap, _impact(closing, dt)
@@ -79,6 +92,7 @@ def of_position(closing: Closing, dt: Scalar):
     return closed + (1 - jnp.maximum(tau, 0.0)) * _bounce(closing, tau), impact
 
 
+@partial(Targets, keeps_apart=False)
 def baumgarte(closing: Closing, dt: Scalar):
     """What overlaps gets a velocity that takes a part of the overlap back, as in TDS."""
     target = (1 - closing.velocity_gain - closing.restitution) * closing.free - closing.position_gain * closing.gap / dt

@@ -41,4 +41,5 @@ CALLS = {
     "checkpoint": _call("jaxpr"),
     "remat2": _call("jaxpr"),
     "remat": _call("jaxpr"),
+    "linear_map": _call("there"),
 }

@@ -1,0 +1,143 @@
+"""The quick way to a solution: guess what every row does, solve, look what it does then, and so on.
+
+Each contact is open, sticks or slides in some direction; for a given choice the problem is linear. The choice comes from y = x - rho r,
+whose projection onto the friction cone is x at a solution (a primal-dual active-set method, that is a semismooth Newton method for
+x = P(y); Alart and Curnier 1991). Started with the impulses of the step before, it mostly ends after one or two systems.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Bool, Float, Int
+
+from ...spatial import Array, zeros_in_memory
+from .bounded import respond_bounded
+from .cone import tangential_step
+from .elimination import Factors
+from .interface import Friction
+from .newton import corrected, identity
+from .problem import Impulse, Problem, Solution
+
+MOST_SWITCHES = 20
+"""Linear systems; the search that bounds its steps goes on where these do not suffice."""
+
+
+class _Guess(eqx.Module):
+    x: Impulse
+    w: Float[Array, " nv"]
+    first: Float[Array, " nv"]
+    """w of the first system."""
+    gain: Impulse
+    """Of each row, for the linear problem: x = gain (b - Y w) + fixed."""
+    fixed: Impulse
+    factors: Factors
+    """Of the system that led here."""
+    miss: Float[Array, ""]
+    """The largest change of a velocity by x - P(y), beside the velocities at hand."""
+    count: Int[Array, ""]
+
+
+class Switched(eqx.Module):
+    solution: Solution
+    solved: Bool[Array, ""]
+    first: Float[Array, " nv"]
+    """w if every row did as in the step before: from there a longer search starts."""
+
+
+def switched(friction: Friction, problem: Problem, start: Impulse, tolerance: float) -> Switched:
+    """Guesses, from that of the step before on."""
+
+    def once(s: _Guess) -> _Guess:
+        factors = Factors.of(problem.structure, _matrix(problem, s.gain))
+        w = factors.solve(_right(problem, s.gain, s.fixed))
+        return _seen(friction, problem, s, factors, w)
+
+    first = _first(friction, problem, start)
+    last = lax.while_loop(lambda s: (s.miss > tolerance) & (s.count < MOST_SWITCHES), once, first)
+    # The gain is that of the state that was found, which is the one that was guessed.
+    found = corrected(problem, last.factors, last.gain, last.x, last.w)
+    return Switched(found, last.miss <= tolerance, last.first)
+
+
+def _first(friction: Friction, problem: Problem, start: Impulse) -> _Guess:
+    """What slid, stuck and was open in the step before does so again."""
+
+    def of_point(_, rows, reach, x):
+        # A little more than the impulse, so that what slid slides.
+        y = x * jnp.array([1.0, 1 + 1e-6, 1 + 1e-6], dtype=x.dtype)
+        response = friction.respond(rows, y, tangential_step(reach.A, rows.R))
+        return (), (response.gain, _fixed(response))
+
+    def of_other(_, rows, reach, x):
+        held, gain = respond_bounded(rows, x)
+        return (), (gain, jnp.where(gain > 0, 0.0, held))
+
+    _, (gain_c, fixed_c) = problem.walk_points(of_point, (), start.contacts)
+    _, (gain_b, fixed_b) = problem.walk_others(of_other, (), start.bounded)
+    n, dtype = problem.nv, problem.reach.Y.dtype
+    factors = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(lambda: Factors.of(problem.structure, jnp.eye(n, dtype=dtype))))
+    nothing = jnp.zeros(n, dtype=dtype)
+    infinite = jnp.full((), jnp.inf, dtype=dtype)
+    return _Guess(
+        start, nothing, nothing, Impulse(gain_c, gain_b), Impulse(fixed_c, fixed_b), factors, infinite, jnp.int32(0)
+    )
+
+
+def _matrix(problem: Problem, gain: Impulse) -> Float[Array, "nv nv"]:
+    def add(matrix, rows, reach, gain):
+        return lax.cond(jnp.any(gain != 0), lambda: reach.squared(matrix, gain), lambda: matrix), ()
+
+    matrix, _ = problem.walk_points(add, identity(problem), gain.contacts)
+    return problem.walk_others(add, matrix, gain.bounded)[0]
+
+
+def _right(problem: Problem, gain: Impulse, fixed: Impulse) -> Float[Array, " nv"]:
+    def of_point(right, rows, reach, gain, fixed):
+        return reach.pushed(right, fixed + gain @ rows.b), ()
+
+    def of_other(right, rows, reach, gain, fixed):
+        return reach.pushed(right, fixed + gain * rows.b), ()
+
+    right = zeros_in_memory((problem.nv,), problem.reach.Y.dtype)
+    right, _ = problem.walk_points(of_point, right, gain.contacts, fixed.contacts)
+    return problem.walk_others(of_other, right, gain.bounded, fixed.bounded)[0]
+
+
+def _seen(friction: Friction, problem: Problem, s: _Guess, factors: Factors, w: Float[Array, " nv"]) -> _Guess:
+    """What all rows do at the solution of a linear problem."""
+
+    def of_point(sizes, rows, reach, gain, fixed):
+        miss, speed = sizes
+        u = reach.along(w) - rows.b
+        x = fixed - gain @ u
+        step = tangential_step(reach.A, rows.R)
+        rho = jnp.stack([1 / (reach.A[0, 0] + rows.R), step, step])
+        response = friction.respond(rows, x - rho * (u + rows.R * x), step)
+        off = jnp.max(jnp.abs(x - response.x) / rho)
+        sizes = jnp.maximum(miss, off), jnp.maximum(speed, jnp.max(jnp.abs(rows.b)))
+        return sizes, (x, response.gain, _fixed(response))
+
+    def of_other(sizes, rows, reach, gain, fixed):
+        miss, speed = sizes
+        u = reach.along(w) - rows.b
+        x = fixed - gain * u
+        rho = 1 / (reach.A + rows.R)
+        held, new = respond_bounded(rows, x - rho * (u + rows.R * x))
+        sizes = jnp.maximum(miss, jnp.abs(x - held) / rho), jnp.maximum(speed, jnp.abs(rows.b))
+        return sizes, (x, new, jnp.where(new > 0, 0.0, held))
+
+    zero = jnp.zeros((), dtype=w.dtype)
+    sizes, (x_c, gain_c, fixed_c) = problem.walk_points(of_point, (zero, zero), s.gain.contacts, s.fixed.contacts)
+    sizes, (x_b, gain_b, fixed_b) = problem.walk_others(of_other, sizes, s.gain.bounded, s.fixed.bounded)
+    miss = sizes[0] / jnp.maximum(sizes[1], jnp.finfo(w.dtype).tiny)
+    return _Guess(
+        Impulse(x_c, x_b),
+        w,
+        jnp.where(s.count == 0, w, s.first),
+        Impulse(gain_c, gain_b), Impulse(fixed_c, fixed_b), factors, miss, s.count + 1
+    )
+
+
+def _fixed(response):
+    return jnp.zeros_like(response.x) if response.fixed is None else response.fixed
