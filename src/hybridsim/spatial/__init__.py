@@ -19,7 +19,7 @@ from .rotation import (
     rotate_back,
     skew,
 )
-from .scratch import scratch, zeros_in_memory
+from .scratch import in_memory, once_if, scratch
 from .transform import Transform
 from .types import Array, Matrix3, Quaternion, Scalar, Spatial, Vector3
 from .vectors import angular, cross_force, cross_motion, linear, motion_to_parent, shift_force, spatial
@@ -44,6 +44,7 @@ __all__ = [
     "cross_force",
     "cross_motion",
     "from_log_cholesky",
+    "in_memory",
     "keep",
     "linear",
     "linear_map",
@@ -51,6 +52,7 @@ __all__ = [
     "matrix_from_quaternion",
     "motion_to_parent",
     "multiply",
+    "once_if",
     "pick",
     "positive_power",
     "quaternion_exp",
@@ -71,5 +73,4 @@ __all__ = [
     "to_log_cholesky",
     "unit",
     "with_row",
-    "zeros_in_memory",
 ]

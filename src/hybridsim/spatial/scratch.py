@@ -15,9 +15,15 @@ def scratch(shape: tuple[int, ...], dtype):
     return scratch_p.bind(shape=tuple(shape), dtype=np.dtype(dtype))
 
 
-def zeros_in_memory(shape: tuple[int, ...], dtype):
-    """Zeros that native code keeps in memory, however few: for places that are computed."""
-    return jax.lax.dynamic_update_slice(scratch(shape, dtype), jnp.zeros(shape, dtype), (0,) * len(shape))
+def in_memory(x):
+    """The same array, which native code keeps in memory, however small: for places that are computed."""
+    x = jnp.asarray(x)
+    return jax.lax.dynamic_update_slice(scratch(x.shape, x.dtype), x, (0,) * x.ndim)
+
+
+def once_if(test, step, state):
+    """step(state) if the test holds, else the state: as a loop, in which arrays in memory are changed where they are."""
+    return jax.lax.while_loop(lambda s: s[0], lambda s: (jnp.asarray(False), step(s[1])), (jnp.asarray(test), state))[1]
 
 
 scratch_p.def_impl(lambda shape, dtype: jnp.zeros(shape, dtype))

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ...dynamics import impulse_balance, mass_root, momentum_balance
 from ...model import Model
@@ -162,8 +162,12 @@ class Impulses(Contact):
         pushed = impulse_balance(now.mechanism, now.conf, all_actions(now, scene), flat, rest)
         return root.velocities(root.of_force(pushed))
 
-    def _converged(self, problem: Problem, start: Impulse) -> Solution:
-        return converged(self.friction, problem, start, self.tolerance)
+    def _converged(self, problem: Problem, start: Impulse, wanted: Bool[Array, ""]) -> Solution:
+        return converged(self.friction, problem, start, wanted, self.tolerance)
 
-    def _counted(self, problem: Problem, start: Impulse) -> Solution:
-        return counted(self.friction, problem, start, self.sweeps)
+    def _counted(self, problem: Problem, start: Impulse, wanted: Bool[Array, ""]) -> Solution:
+        return lax.cond(
+            wanted,
+            lambda: counted(self.friction, problem, start, self.sweeps),
+            lambda: Solution(start.contacts, start.bounded, jnp.zeros(problem.nv, dtype=start.contacts.dtype)),
+        )

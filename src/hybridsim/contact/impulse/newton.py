@@ -5,14 +5,15 @@ velocity u = Y w - b. So the whole problem is F(w) = w - Y^T x(w) = 0, as large 
 contacts there are. F is piecewise smooth, with the derivative 1 + Y^T gain Y.
 """
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax.numpy as jnp
-from jax import lax
 from jaxtyping import Float
 
-from ...spatial import Array, zeros_in_memory
+from ...spatial import Array, once_if
 from .bounded import respond_bounded
-from .elimination import Factors
+from .elimination import pivoted_solve
 from .interface import Friction
 from .problem import COULOMB, Impulse, Limit, Problem, Response, Solution
 
@@ -40,29 +41,27 @@ class Newton(eqx.Module):
             x, gain = respond_bounded(rows, (rows.b - reach.along(w)) / rows.R)
             return _acts(sums, reach, x, gain), (x, gain)
 
-        sums, contacts = problem.walk_points(of_point, (w, identity(problem)), *_given(limit))
+        sums, contacts = problem.walk_points(of_point, (problem.sum(w), identity(problem)), *_given(limit))
         (total, matrix), (bounded, gain) = problem.walk_others(of_other, sums)
         return cls(problem, contacts, bounded, gain, total, matrix)
 
-    def factors(self) -> Factors:
-        return Factors.of(self.problem.structure, self.matrix)
+    def solve(self, b: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        return pivoted_solve(self.matrix, b)
 
 
 def identity(problem: Problem) -> Float[Array, "nv nv"]:
-    """1, in memory."""
-    size, dtype = problem.nv, problem.reach.Y.dtype
-    zeros = zeros_in_memory((size, size), dtype)
-    return zeros + jnp.eye(size, dtype=dtype) if size <= 8 else zeros.at[jnp.diag_indices(size)].set(1.0)
+    """1, to which rows are added."""
+    return problem.sum(jnp.eye(problem.nv, dtype=problem.reach.Y.dtype))
 
 
 def _acts(sums, reach, x, gain):
     """F and its derivative with what one row adds. Most rows are open and cost no more than this test."""
 
-    def acts():
+    def acts(sums):
         total, matrix = sums
         return reach.pushed(total, -x), reach.squared(matrix, gain)
 
-    return lax.cond(jnp.any(x != 0) | jnp.any(gain != 0), acts, lambda: sums)
+    return once_if(jnp.any(x != 0) | jnp.any(gain != 0), acts, sums)
 
 
 def residual(
@@ -73,13 +72,13 @@ def residual(
     def of_point(total, rows, reach, *given):
         y = (rows.b - reach.along(w)) / rows.R
         x = friction.respond(rows, y, 1 / rows.R, _limit(limit, given)).x
-        return lax.cond(jnp.any(x != 0), lambda: reach.pushed(total, -x), lambda: total), ()
+        return once_if(jnp.any(x != 0), lambda total: reach.pushed(total, -x), total), ()
 
     def of_other(total, rows, reach):
         x, _ = respond_bounded(rows, (rows.b - reach.along(w)) / rows.R)
         return reach.pushed(total, -x), ()
 
-    total, _ = problem.walk_points(of_point, w, *_given(limit))
+    total, _ = problem.walk_points(of_point, problem.sum(w), *_given(limit))
     return problem.walk_others(of_other, total)[0]
 
 
@@ -90,6 +89,26 @@ def loads_at(friction: Friction, problem: Problem, w: Float[Array, " nv"]) -> Fl
         return (), friction.respond(rows, (rows.b - reach.along(w)) / rows.R, 1 / rows.R).x[0]
 
     return problem.walk_points(one, ())[1]
+
+
+def follow_on(problem: Problem, gain: Impulse, x: Impulse, dw: Float[Array, " nv"]) -> tuple[Impulse, Impulse]:
+    """x - gain Y dw where x is, and the gain."""
+
+    def of_point(_, rows, reach, x, gain):
+        return (), (x - gain @ reach.along(dw), gain)
+
+    def of_other(_, rows, reach, x, gain):
+        return (), (x - gain * reach.along(dw), gain)
+
+    _, (contacts, gain_c) = problem.update_points(of_point, (), (x.contacts, gain.contacts))
+    _, (bounded, gain_b) = problem.update_others(of_other, (), (x.bounded, gain.bounded))
+    return Impulse(contacts, bounded), Impulse(gain_c, gain_b)
+
+
+def copied(problem: Problem, to: Impulse, x: Impulse) -> Impulse:
+    """x in the memory of another."""
+    contacts = problem.points.update(lambda _, __, ___, x: ((), x), (), to.contacts, x.contacts)[1]
+    return Impulse(contacts, problem.others.update(lambda _, __, ___, x: ((), x), (), to.bounded, x.bounded)[1])
 
 
 def followed(problem: Problem, gain: Impulse, own: Impulse, dw: Float[Array, " nv"]) -> Impulse:
@@ -105,13 +124,13 @@ def followed(problem: Problem, gain: Impulse, own: Impulse, dw: Float[Array, " n
     return Impulse(contacts, problem.walk_others(of_other, (), gain.bounded, own.bounded)[1])
 
 
-def corrected(problem: Problem, factors: Factors, gain: Impulse, x: Impulse, w: Float[Array, " nv"]) -> Solution:
-    """x after one more Newton step from where x = x(w).
+def corrected(problem: Problem, solve: Callable[[Array], Array], gain: Impulse, x: Impulse, w: Array) -> Solution:
+    """x after one more Newton step from where x = x(w), given how to solve its linear system.
 
     x(w) divides the rounding error of u by a small R, and friction would inherit it from the load. A last step for x
     has no such error: what it adds to the loads is what makes w = Y^T x hold.
     """
-    dw = factors.solve(problem.together(x) - w)
+    dw = solve(problem.together(x) - w)
     x = followed(problem, gain, x, dw)
     return Solution(x.contacts, x.bounded, problem.together(x))
 

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ...spatial import Array, Scalar, added_at, block_added_at, rows_at
+from ...spatial import Array, Scalar, added_at, block_added_at, in_memory, rows_at
 from .elimination import Elimination
 from .slots import Slots
 
@@ -31,6 +31,8 @@ of mass.
 REFINEMENTS = 2
 """Problems that are solved again for rows that are harder; each makes what they yield too much smaller a billion times."""
 
+FEW_SUMS = 100
+"""Numbers that native code adds up in registers."""
 NOTHING = -1e30
 """The target of a row that is not to act."""
 
@@ -120,7 +122,7 @@ class Kept(eqx.Module):
 
     x: Impulse
     weight: Scalar
-    """0 for an x of zero."""
+    """0 if x stands for zero."""
 
 
 class Problem(eqx.Module):
@@ -142,14 +144,30 @@ class Problem(eqx.Module):
     def nv(self) -> int:
         return self.structure.size
 
+    def sum(self, start: Array) -> Array:
+        """Where the parts of all rows are added up: in memory, unless all rows add to the same few places."""
+        shared = isinstance(self.reach.dofs, np.ndarray) and isinstance(self.bounded_reach.dofs, np.ndarray)
+        return start if shared and start.size <= FEW_SUMS else in_memory(start)
+
     def walk_points(self, step: Callable, start: Any, *stacks: Any) -> tuple[Any, Any]:
         """carry, out = step(carry, rows, reach, *entries of arrays by slot) for each contact that may act."""
-        return _walk(self.points, _contact_rows, step, start, self.contacts, self.reach, self._more("contacts"), stacks)
+        one, own = _one(_contact_rows, step, self.contacts, self.reach, self._more("contacts"))
+        return self.points.walk(lambda carry, place, slots, _: one(carry, *slots), start, (own, stacks))
 
     def walk_others(self, step: Callable, start: Any, *stacks: Any) -> tuple[Any, Any]:
         """The same for rows with bounds."""
-        more = self._more("bounded")
-        return _walk(self.others, _bounded_rows, step, start, self.bounded, self.bounded_reach, more, stacks)
+        one, own = _one(_bounded_rows, step, self.bounded, self.bounded_reach, self._more("bounded"))
+        return self.others.walk(lambda carry, place, slots, _: one(carry, *slots), start, (own, stacks))
+
+    def update_points(self, step: Callable, start: Any, state: Any) -> tuple[Any, Any]:
+        """carry, entries = step(carry, rows, reach, *entries): arrays by slot are changed where they are."""
+        one, own = _one(_contact_rows, step, self.contacts, self.reach, self._more("contacts"))
+        return self.points.update(lambda carry, place, state, own: one(carry, own, state), start, state, own)
+
+    def update_others(self, step: Callable, start: Any, state: Any) -> tuple[Any, Any]:
+        """The same for rows with bounds."""
+        one, own = _one(_bounded_rows, step, self.bounded, self.bounded_reach, self._more("bounded"))
+        return self.others.update(lambda carry, place, state, own: one(carry, own, state), start, state, own)
 
     def _more(self, name: str) -> Any:
         if self.kept is None:
@@ -165,7 +183,7 @@ class Problem(eqx.Module):
 
     def together(self, x: Impulse) -> Float[Array, " nv"]:
         """Y^T x"""
-        w = jnp.zeros(self.nv, dtype=self.reach.Y.dtype)
+        w = self.sum(jnp.zeros(self.nv, dtype=self.reach.Y.dtype))
         w, _ = self.walk_points(lambda w, rows, reach, x: (reach.pushed(w, x), ()), w, x.contacts)
         return self.walk_others(lambda w, rows, reach, x: (reach.pushed(w, x), ()), w, x.bounded)[0]
 
@@ -192,26 +210,26 @@ def missing_softness(
     return Missing(of_points, of_others, most)
 
 
-def _walk(slots: Slots, softer: Callable, step: Callable, start, rows, reach, more, stacks) -> tuple[Any, Any]:
+def _one(softer: Callable, step: Callable, rows, reach, more) -> tuple[Callable, Any]:
+    """step(carry, rows, reach, *others) as a function of one slot's entries, and the arrays that these come from."""
     shared = isinstance(reach.dofs, np.ndarray)
     by_slot = eqx.tree_at(lambda r: r.dofs, reach, None) if shared else reach
     weight = None if more is None else more[2]
-    stack = rows, by_slot, None if more is None else more[:2], stacks
 
-    def one(carry, place, own, _):
-        rows, by_slot, more, others = own
+    def one(carry, own, others):
+        rows, by_slot, more = own
         one_reach = type(reach)(by_slot.Y, by_slot.A, reach.dofs if shared else by_slot.dofs)
         return step(carry, rows if more is None else softer(rows, *more, weight), one_reach, *others)
 
-    return slots.walk(one, start, stack)
+    return one, (rows, by_slot, None if more is None else more[:2])
 
 
 def _contact_rows(rows: ContactRows, more, x, weight) -> ContactRows:
-    return ContactRows(rows.b + weight * more * x, rows.R + more, rows.mu)
+    return ContactRows(rows.b + jnp.where(weight > 0, more * x, 0.0), rows.R + more, rows.mu)
 
 
 def _bounded_rows(rows: BoundedRows, more, x, weight) -> BoundedRows:
-    return BoundedRows(rows.b + weight * more * x, rows.R + more, rows.low, rows.high)
+    return BoundedRows(rows.b + jnp.where(weight > 0, more * x, 0.0), rows.R + more, rows.low, rows.high)
 
 
 class Response(eqx.Module):

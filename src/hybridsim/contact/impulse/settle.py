@@ -29,7 +29,7 @@ from .scene import Goals, Scene
 from .slots import Slots
 from .tangents import tangents
 
-Solver = Callable[[Problem, Impulse], Solution]
+Solver = Callable[[Problem, Impulse, Bool[Array, ""]], Solution]
 
 
 class Settled(eqx.Module):
@@ -61,8 +61,7 @@ def settle_through(
 
     def one(x, goal):
         (b, bounded), wanted = goal
-        nothing = Solution(x.contacts, x.bounded, jnp.zeros(rows.structure.size, dtype=b.dtype))
-        found = lax.cond(wanted, lambda: solver(rows.problem(b, bounded), x), lambda: nothing)
+        found = solver(rows.problem(b, bounded), x, wanted)
         by_row = Impulse(points.spread(found.contacts), others.spread(found.bounded))
         return found.impulse, Settled(root.velocities(found.w), by_row)
 

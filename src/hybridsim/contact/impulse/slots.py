@@ -67,6 +67,23 @@ class Slots(eqx.Module):
 
         return lax.fori_loop(0, self.count, turn, (start, self._buffers(step, start, slots, rows)))
 
+    def update(
+        self, step: Callable[..., tuple[Tree, Tree]], start: Tree, state: Tree, slots: Tree = ()
+    ) -> tuple[Tree, Tree]:
+        """carry, entries = step(carry, place, entries, slots): arrays by slot are changed where they are, slot by slot."""
+        if self.size == 0:
+            return start, state
+        if self.count is None:
+            return lax.scan(lambda carry, x: step(carry, *x), start, (self.places, state, slots))
+
+        def turn(k, both):
+            carry, state = both
+            own = jax.tree.map(lambda x: row(x, k), state)
+            carry, new = step(carry, row(self.places, k), own, jax.tree.map(lambda x: row(x, k), slots))
+            return carry, jax.tree.map(lambda x, new: with_row(x, k, new), state, new)
+
+        return lax.fori_loop(0, self.count, turn, (start, state))
+
     def each(self, step: Callable[..., Tree], slots: Tree = (), rows: Tree = ()) -> Tree:
         """out = step(place, slots, rows) for each listed row, stacked by slot."""
         return self.walk(lambda _, *x: ((), step(*x)), (), slots, rows)[1]

@@ -9,16 +9,17 @@ a path of softer problems leads to a solution (`path.py`).
 """
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Bool, Float, Int
 
-from ...spatial import Array
+from ...spatial import Array, scratch
 from .interface import Friction
-from .newton import Newton, corrected, loads_at, residual
+from .newton import Newton, copied, corrected, loads_at, residual
 from .path import follow
 from .problem import REFINEMENTS, Impulse, Limit, Problem, Solution
-from .switch import switched
+from .switch import Switched, switched
 
 MOST_STEPS = 150
 """Newton steps of one search, with both kinds of friction together. Random towers of boxes need at most 120."""
@@ -42,23 +43,30 @@ class _Search(eqx.Module):
     solved: Bool[Array, ""]
 
 
-def converged(friction: Friction, problem: Problem, start: Impulse, tolerance: float) -> Solution:
-    """The solution: a further step from there changes it by less than `tolerance` beside its size."""
+def converged(friction: Friction, problem: Problem, start: Impulse, wanted: Bool[Array, ""], tolerance: float) -> Solution:
+    """The solution: a further step from there changes it by less than `tolerance` beside its size.
+
+    Where none is wanted, it is `start` with w = 0.
+    """
+
+    def search(softened: Problem, quick: Switched) -> Switched:
+        found = _searched(friction, softened, quick.first, tolerance)
+        return Switched(found, jnp.asarray(True), quick.first)
 
     def once(state):
-        count, x = state
-        softened = problem.softened(x.impulse, jnp.where(count == 0, 0.0, 1.0).astype(x.w.dtype))
-        quick = switched(friction, softened, x.impulse, tolerance)
-        found = lax.cond(
-            quick.solved,
-            lambda: quick.solution,
-            lambda: _searched(friction, softened, quick.first, tolerance),
-        )
-        return count + 1, found
+        count, x, beside, _ = state
+        softened = problem.softened(beside, jnp.where(count == 0, 0.0, 1.0).astype(beside.contacts.dtype))
+        quick = switched(friction, softened, x, tolerance)
+        # A loop, and not a branch: arrays by slot stay where they are.
+        found = lax.while_loop(lambda s: ~s.solved, lambda s: search(softened, s), quick).solution
+        return count + 1, found.impulse, copied(problem, beside, found.impulse), found.w
 
-    most = jnp.where(problem.missing.largest > 0, 1 + REFINEMENTS, 1)
-    first = Solution(start.contacts, start.bounded, jnp.zeros(problem.nv, dtype=start.contacts.dtype))
-    return lax.while_loop(lambda state: state[0] < most, once, (jnp.int32(0), first))[1]
+    rounds = jnp.where(problem.missing.largest > 0, 1 + REFINEMENTS, 1)
+    most = jnp.where(wanted, rounds, 0)
+    w = jnp.zeros(problem.nv, dtype=start.contacts.dtype)
+    beside = jax.tree.map(lambda x: scratch(x.shape, x.dtype), start)
+    _, x, _, w = lax.while_loop(lambda state: state[0] < most, once, (jnp.int32(0), start, beside, w))
+    return Solution(x.contacts, x.bounded, w)
 
 
 def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], tolerance: float) -> Solution:
@@ -67,7 +75,7 @@ def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], 
     def once(s: _Search) -> _Search:
         limit = Limit(s.coulomb.astype(s.w.dtype), s.loads)
         newton = Newton.at(friction, problem, s.w, limit)
-        step = newton.factors().solve(-newton.residual)
+        step = newton.solve(-newton.residual)
         enough = jnp.where(s.coulomb, exact, max(exact, TRESCA_TOLERANCE))
         length = jnp.max(jnp.abs(step)) / jnp.maximum(jnp.max(jnp.abs(s.w)), jnp.finfo(s.w.dtype).tiny)
         small = length <= enough
@@ -108,7 +116,7 @@ def _read_off(friction: Friction, problem: Problem, end: _Search) -> Solution:
     x = Impulse(newton.contacts.x, newton.bounded)
 
     def last() -> Solution:
-        return corrected(problem, newton.factors(), Impulse(newton.contacts.gain, newton.bounded_gain), x, w)
+        return corrected(problem, newton.solve, Impulse(newton.contacts.gain, newton.bounded_gain), x, w)
 
     return lax.cond(end.solved, last, lambda: Solution(x.contacts, x.bounded, problem.together(x)))
 

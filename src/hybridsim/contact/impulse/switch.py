@@ -5,18 +5,19 @@ whose projection onto the friction cone is x at a solution (a primal-dual active
 x = P(y); Alart and Curnier 1991). Started with the impulses of the step before, it mostly ends after one or two systems.
 """
 
+from dataclasses import replace
+
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Bool, Float, Int
 
-from ...spatial import Array, zeros_in_memory
+from ...spatial import Array, once_if
 from .bounded import respond_bounded
 from .cone import tangential_step
 from .elimination import Factors
 from .interface import Friction
-from .newton import corrected, identity
+from .newton import follow_on, identity
 from .problem import Impulse, Problem, Solution
 
 MOST_SWITCHES = 20
@@ -25,14 +26,11 @@ MOST_SWITCHES = 20
 
 class _Guess(eqx.Module):
     x: Impulse
-    w: Float[Array, " nv"]
     first: Float[Array, " nv"]
     """w of the first system."""
     gain: Impulse
     """Of each row, for the linear problem: x = gain (b - Y w) + fixed."""
     fixed: Impulse
-    factors: Factors
-    """Of the system that led here."""
     miss: Float[Array, ""]
     """The largest change of a velocity by x - P(y), beside the velocities at hand."""
     count: Int[Array, ""]
@@ -51,12 +49,15 @@ def switched(friction: Friction, problem: Problem, start: Impulse, tolerance: fl
     def once(s: _Guess) -> _Guess:
         factors = Factors.of(problem.structure, _matrix(problem, s.gain))
         w = factors.solve(_right(problem, s.gain, s.fixed))
-        return _seen(friction, problem, s, factors, w)
+        s = _seen(friction, problem, s, w)
+        # The gain is that of the state that was found, which is the one that was guessed: a last step, see `corrected`.
+        dw = lax.cond(s.miss <= tolerance, lambda: factors.solve(problem.together(s.x) - w), lambda: jnp.zeros_like(w))
+        x, gain = follow_on(problem, s.gain, s.x, dw)
+        return replace(s, x=x, gain=gain)
 
     first = _first(friction, problem, start)
     last = lax.while_loop(lambda s: (s.miss > tolerance) & (s.count < MOST_SWITCHES), once, first)
-    # The gain is that of the state that was found, which is the one that was guessed.
-    found = corrected(problem, last.factors, last.gain, last.x, last.w)
+    found = Solution(last.x.contacts, last.x.bounded, problem.together(last.x))
     return Switched(found, last.miss <= tolerance, last.first)
 
 
@@ -76,17 +77,16 @@ def _first(friction: Friction, problem: Problem, start: Impulse) -> _Guess:
     _, (gain_c, fixed_c) = problem.walk_points(of_point, (), start.contacts)
     _, (gain_b, fixed_b) = problem.walk_others(of_other, (), start.bounded)
     n, dtype = problem.nv, problem.reach.Y.dtype
-    factors = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(lambda: Factors.of(problem.structure, jnp.eye(n, dtype=dtype))))
     nothing = jnp.zeros(n, dtype=dtype)
     infinite = jnp.full((), jnp.inf, dtype=dtype)
     return _Guess(
-        start, nothing, nothing, Impulse(gain_c, gain_b), Impulse(fixed_c, fixed_b), factors, infinite, jnp.int32(0)
+        start, nothing, Impulse(gain_c, gain_b), Impulse(fixed_c, fixed_b), infinite, jnp.int32(0)
     )
 
 
 def _matrix(problem: Problem, gain: Impulse) -> Float[Array, "nv nv"]:
     def add(matrix, rows, reach, gain):
-        return lax.cond(jnp.any(gain != 0), lambda: reach.squared(matrix, gain), lambda: matrix), ()
+        return once_if(jnp.any(gain != 0), lambda matrix: reach.squared(matrix, gain), matrix), ()
 
     matrix, _ = problem.walk_points(add, identity(problem), gain.contacts)
     return problem.walk_others(add, matrix, gain.bounded)[0]
@@ -99,15 +99,15 @@ def _right(problem: Problem, gain: Impulse, fixed: Impulse) -> Float[Array, " nv
     def of_other(right, rows, reach, gain, fixed):
         return reach.pushed(right, fixed + gain * rows.b), ()
 
-    right = zeros_in_memory((problem.nv,), problem.reach.Y.dtype)
+    right = problem.sum(jnp.zeros(problem.nv, problem.reach.Y.dtype))
     right, _ = problem.walk_points(of_point, right, gain.contacts, fixed.contacts)
     return problem.walk_others(of_other, right, gain.bounded, fixed.bounded)[0]
 
 
-def _seen(friction: Friction, problem: Problem, s: _Guess, factors: Factors, w: Float[Array, " nv"]) -> _Guess:
+def _seen(friction: Friction, problem: Problem, s: _Guess, w: Float[Array, " nv"]) -> _Guess:
     """What all rows do at the solution of a linear problem."""
 
-    def of_point(sizes, rows, reach, gain, fixed):
+    def of_point(sizes, rows, reach, x, gain, fixed):
         miss, speed = sizes
         u = reach.along(w) - rows.b
         x = fixed - gain @ u
@@ -118,7 +118,7 @@ def _seen(friction: Friction, problem: Problem, s: _Guess, factors: Factors, w: 
         sizes = jnp.maximum(miss, off), jnp.maximum(speed, jnp.max(jnp.abs(rows.b)))
         return sizes, (x, response.gain, _fixed(response))
 
-    def of_other(sizes, rows, reach, gain, fixed):
+    def of_other(sizes, rows, reach, x, gain, fixed):
         miss, speed = sizes
         u = reach.along(w) - rows.b
         x = fixed - gain * u
@@ -128,14 +128,18 @@ def _seen(friction: Friction, problem: Problem, s: _Guess, factors: Factors, w: 
         return sizes, (x, new, jnp.where(new > 0, 0.0, held))
 
     zero = jnp.zeros((), dtype=w.dtype)
-    sizes, (x_c, gain_c, fixed_c) = problem.walk_points(of_point, (zero, zero), s.gain.contacts, s.fixed.contacts)
-    sizes, (x_b, gain_b, fixed_b) = problem.walk_others(of_other, sizes, s.gain.bounded, s.fixed.bounded)
+    of_points = s.x.contacts, s.gain.contacts, s.fixed.contacts
+    sizes, (x_c, gain_c, fixed_c) = problem.update_points(of_point, (zero, zero), of_points)
+    of_others = s.x.bounded, s.gain.bounded, s.fixed.bounded
+    sizes, (x_b, gain_b, fixed_b) = problem.update_others(of_other, sizes, of_others)
     miss = sizes[0] / jnp.maximum(sizes[1], jnp.finfo(w.dtype).tiny)
     return _Guess(
         Impulse(x_c, x_b),
-        w,
         jnp.where(s.count == 0, w, s.first),
-        Impulse(gain_c, gain_b), Impulse(fixed_c, fixed_b), factors, miss, s.count + 1
+        Impulse(gain_c, gain_b),
+        Impulse(fixed_c, fixed_b),
+        miss,
+        s.count + 1,
     )
 
 

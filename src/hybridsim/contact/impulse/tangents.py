@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float
 from ...dynamics import expand_v, mass_root, momentum_balance
 from ...dynamics.kinematics import joint_motion
 from ...dynamics.traverse import sum_outward
-from ...spatial import Array, added_at, linear_map, row, zeros_in_memory
+from ...spatial import Array, added_at, in_memory, linear_map, row
 from ..rows import frame_at
 from .bounded import respond_bounded
 from .cone import tangential_step
@@ -149,8 +149,8 @@ class _Local:
         def pull(fixed, pulled):
             numbers, motion, dt, *_ = fixed
             on_nodes, du, d_mu = pulled
-            start = jax.tree.map(lambda _, x: zeros_in_memory(x.shape, x.dtype), present, _like(present, numbers))
-            zeros = start, zeros_in_memory(motion.shape, motion.dtype), jnp.zeros_like(dt)
+            start = jax.tree.map(lambda _, x: in_memory(jnp.zeros(x.shape, x.dtype)), present, _like(present, numbers))
+            zeros = start, in_memory(jnp.zeros_like(motion)), jnp.zeros_like(dt)
 
             def add(sums, place, own, _):
                 x, du, d_mu = own
@@ -190,20 +190,20 @@ class _Local:
 
     def _no_wrenches(self, fixed) -> Float[Array, "nodes goals 6"]:
         motion = fixed[1]
-        return zeros_in_memory((len(motion), len(self.goals), 6), motion.dtype)
+        return in_memory(jnp.zeros((len(motion), len(self.goals), 6), motion.dtype))
 
 
 def _solved(friction: Friction, problem: Problem, x: Impulse, own) -> tuple[Float[Array, " nv"], Impulse]:
     """dw, and dx by slot, given changes du of contacts, dmu, du of other rows, of bounds, and of w at fixed impulses."""
-    gain, slip, factors, factors_T = _linearised(friction, problem, x)
+    gain, slip, factors = _linearised(friction, problem, x)
     count = jnp.where(problem.missing.largest > 0, REFINEMENTS, 0)
     shared = _Shared(problem)
-    fixed = shared.arrays, gain, slip, factors, factors_T, count
+    fixed = shared.arrays, gain, slip, factors, count
     return linear_map(shared.forward, shared.backward, fixed, own)
 
 
 def _linearised(friction: Friction, problem: Problem, x: Impulse):
-    """How all rows follow at a solution, and the system for dw with its transpose."""
+    """How all rows follow at a solution, and the system for dw."""
     w = problem.together(x)
 
     def of_point(matrix, rows, reach, x):
@@ -219,8 +219,7 @@ def _linearised(friction: Friction, problem: Problem, x: Impulse):
 
     matrix, (gain, slip) = problem.walk_points(of_point, identity(problem), x.contacts)
     matrix, gain_b = problem.walk_others(of_other, matrix, x.bounded)
-    factors, factors_T = (Factors.of(problem.structure, m) for m in (matrix, matrix.T))
-    return Impulse(gain, gain_b), slip, factors, factors_T
+    return Impulse(gain, gain_b), slip, Factors.of(problem.structure, matrix)
 
 
 class _Shared:
@@ -234,7 +233,7 @@ class _Shared:
 
     def forward(self, fixed, own):
         problem = self._problem(fixed)
-        _, gain, slip, factors, _, count = fixed
+        _, gain, slip, factors, count = fixed
         du, d_mu, du_b, bound, push = own
 
         def follow(rest, rest_b):
@@ -248,7 +247,7 @@ class _Shared:
                 own = bound - gain * du
                 return reach.pushed(w, own), own
 
-            start = zeros_in_memory(push.shape, push.dtype) + push
+            start = problem.sum(push)
             w, own_c = problem.walk_points(of_point, start, gain.contacts, slip, rest, d_mu)
             w, own_b = problem.walk_others(of_other, w, gain.bounded, rest_b, bound)
             dw = factors.solve(w)
@@ -267,7 +266,7 @@ class _Shared:
 
     def backward(self, fixed, pulled):
         problem = self._problem(fixed)
-        _, gain, slip, __, factors_T, count = fixed
+        _, gain, slip, factors, count = fixed
         c_w, c_x = pulled
 
         def follow(c_w, c_x):
@@ -279,10 +278,10 @@ class _Shared:
             def reduced_b(w, rows, reach, gain, c):
                 return reach.pushed(w, -(gain * c)), ()
 
-            start = zeros_in_memory(c_w.shape, c_w.dtype) + c_w
+            start = problem.sum(c_w)
             start, _ = problem.walk_points(reduced, start, gain.contacts, c_x.contacts)
             start, _ = problem.walk_others(reduced_b, start, gain.bounded, c_x.bounded)
-            push = factors_T.solve(start)
+            push = factors.solve_transposed(start)
 
             def of_point(_, rows, reach, gain, slip, c):
                 own = c + reach.along(push)
