@@ -70,13 +70,13 @@ def paths(topology: Topology, ends: tuple[tuple[int, int], ...]) -> Paths:
         for side in (0, 1)
     )
     both = on_a | on_b
-    length = int(both.sum(axis=1).max(initial=0))
+    length = int(both.sum(axis=1).max(initial=1))
     if topology.has_mimics:
         return _coupled(topology, on_a, on_b, np.array([kinds[end] for end in ends], dtype=np.int32))
     if count <= FEW or length >= FULL * count:
         dofs = np.tile(np.arange(count)[::-1], (len(kinds), 1))
     else:
-        dofs = np.array([np.pad(np.flatnonzero(b)[::-1], (0, length - b.sum())) for b in both])
+        dofs = np.array([np.pad(np.flatnonzero(b)[::-1], (0, length - int(b.sum()))) for b in both])
     listed = np.arange(dofs.shape[1])[None] < (both.sum(axis=1)[:, None] if dofs.shape[1] < count else count)
 
     def masks(on: np.ndarray) -> np.ndarray:

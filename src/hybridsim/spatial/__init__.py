@@ -4,6 +4,7 @@ from .indexing import add_at, added_at, block_added_at, pick, row, rows_at, with
 from .inertia import Inertia, from_log_cholesky, six, tensor, to_log_cholesky
 from .keep import KEPT, keep
 from .linear_map import linear_map
+from .loops import for_each, total
 from .numerics import positive_power, safe_norm, tanh_over, unit
 from .rotation import (
     IDENTITY_QUATERNION,
@@ -43,6 +44,7 @@ __all__ = [
     "cross",
     "cross_force",
     "cross_motion",
+    "for_each",
     "from_log_cholesky",
     "in_memory",
     "keep",
@@ -70,6 +72,7 @@ __all__ = [
     "spatial",
     "tanh_over",
     "tensor",
+    "total",
     "to_log_cholesky",
     "unit",
     "with_row",

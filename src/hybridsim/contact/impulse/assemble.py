@@ -16,7 +16,7 @@ from ..rows import actions, frames, limit_gaps, point_velocities, relative_veloc
 from ..sharing import point_softness
 from .problem import BoundedRows
 from .rows import any_bounce
-from .scene import Goals, PairNumbers, PointNumbers, Scene
+from .scene import Goals, PairNumbers, PointNumbers, Scene, closing_speeds, furthest, may_close
 from .settle import Near
 from .slots import Slots
 from .targets import Closing, Targets, bounces, of_stopping
@@ -72,15 +72,13 @@ def assemble_scene(
 
 
 def near_rows(scene: Scene, limits: list[Closing]) -> Near:
-    """Rows that may have something to do: what is open by more than it closes in the step is not among them."""
-    numbers, points = scene.numbers, jnp.zeros(len(scene.table.pairs), dtype=bool)
-    others = jnp.zeros(len(scene.limited), dtype=bool)
+    """Rows that may have something to do: what is open by more than its bodies can close in the step is not among them."""
+    others, reach = jnp.zeros(len(scene.limited), dtype=bool), furthest(scene)
+    speeds = jnp.zeros(len(scene.motion), dtype=scene.motion.dtype)
     for i, closes in enumerate(limits):
-        free = _opening(scene, i)
-        gap = Closing(numbers.points.distance, free, free, *[free] * 3)
-        points = points | gap.near(scene.dt)
+        speeds = jnp.maximum(speeds, closing_speeds(scene.motion[:, 1 + i], reach))
         others = others | closes.near(scene.dt)
-    return Near(points, jnp.concatenate([others, jnp.ones(len(scene.rubbing), dtype=bool)]))
+    return Near(may_close(scene, speeds), jnp.concatenate([others, jnp.ones(len(scene.rubbing), dtype=bool)]))
 
 
 def sideways(scene: Scene, impulse: Float[Array, "points 3"]) -> Float[Array, "points 3"]:

@@ -15,7 +15,7 @@ from ...spatial import Array, once_if
 from .bounded import respond_bounded
 from .elimination import pivoted_solve
 from .interface import Friction
-from .problem import COULOMB, Impulse, Limit, Problem, Response, Solution
+from .problem import COULOMB, Gain, Impulse, Limit, Problem, Response, Solution
 
 
 class Newton(eqx.Module):
@@ -91,7 +91,7 @@ def loads_at(friction: Friction, problem: Problem, w: Float[Array, " nv"]) -> Fl
     return problem.walk_points(one, ())[1]
 
 
-def follow_on(problem: Problem, gain: Impulse, x: Impulse, dw: Float[Array, " nv"]) -> tuple[Impulse, Impulse]:
+def follow_on(problem: Problem, gain: Gain, x: Impulse, dw: Float[Array, " nv"]) -> tuple[Impulse, Gain]:
     """x - gain Y dw where x is, and the gain."""
 
     def of_point(_, rows, reach, x, gain):
@@ -102,7 +102,7 @@ def follow_on(problem: Problem, gain: Impulse, x: Impulse, dw: Float[Array, " nv
 
     _, (contacts, gain_c) = problem.update_points(of_point, (), (x.contacts, gain.contacts))
     _, (bounded, gain_b) = problem.update_others(of_other, (), (x.bounded, gain.bounded))
-    return Impulse(contacts, bounded), Impulse(gain_c, gain_b)
+    return Impulse(contacts, bounded), Gain(gain_c, gain_b)
 
 
 def copied(problem: Problem, to: Impulse, x: Impulse) -> Impulse:
@@ -111,7 +111,7 @@ def copied(problem: Problem, to: Impulse, x: Impulse) -> Impulse:
     return Impulse(contacts, problem.others.update(lambda _, __, ___, x: ((), x), (), to.bounded, x.bounded)[1])
 
 
-def followed(problem: Problem, gain: Impulse, own: Impulse, dw: Float[Array, " nv"]) -> Impulse:
+def followed(problem: Problem, gain: Gain, own: Impulse, dw: Float[Array, " nv"]) -> Impulse:
     """dx = own - gain Y dw, of all rows."""
 
     def of_point(_, rows, reach, gain, own):
@@ -124,7 +124,7 @@ def followed(problem: Problem, gain: Impulse, own: Impulse, dw: Float[Array, " n
     return Impulse(contacts, problem.walk_others(of_other, (), gain.bounded, own.bounded)[1])
 
 
-def corrected(problem: Problem, solve: Callable[[Array], Array], gain: Impulse, x: Impulse, w: Array) -> Solution:
+def corrected(problem: Problem, solve: Callable[[Array], Array], gain: Gain, x: Impulse, w: Array) -> Solution:
     """x after one more Newton step from where x = x(w), given how to solve its linear system.
 
     x(w) divides the rounding error of u by a small R, and friction would inherit it from the load. A last step for x

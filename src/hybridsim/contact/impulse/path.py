@@ -66,7 +66,7 @@ class _Softer(eqx.Module):
     problem: Problem
     rate_c: Float[Array, " slots"]
     """Logarithm of how much softer each row is at the start."""
-    rate_b: Float[Array, " slots"]
+    rate_b: Float[Array, " other_slots"]
 
     @classmethod
     def of(cls, problem: Problem) -> "_Softer":

@@ -97,6 +97,13 @@ class Impulse(eqx.Module):
     bounded: Float[Array, "*goals rows"]
 
 
+class Gain(eqx.Module):
+    """How impulses follow velocities: dx = -gain Y dw."""
+
+    contacts: Float[Array, "slots 3 3"]
+    bounded: Float[Array, " others"]
+
+
 class Solution(eqx.Module):
     """Impulses by slot, and w = Y^T x."""
 
@@ -113,7 +120,7 @@ class Missing(eqx.Module):
     """How much softer each row has to be for its impulse to be told from the velocity that it leaves."""
 
     contacts: Float[Array, " slots"]
-    bounded: Float[Array, " slots"]
+    bounded: Float[Array, " other_slots"]
     largest: Float[Array, ""]
 
 
@@ -189,7 +196,7 @@ class Problem(eqx.Module):
 
 
 def missing_softness(
-    points: Slots, others: Slots, A_n: Float[Array, " slots"], A_b: Float[Array, " slots"], R_c, R_b
+    points: Slots, others: Slots, A_n: Float[Array, " slots"], A_b: Float[Array, " other_slots"], R_c, R_b
 ) -> Missing:
     """Given what each row yields alone (A), and its softness R."""
     least, nothing = SMALLEST_SOFTNESS[np.dtype(A_n.dtype)], jnp.zeros((), dtype=A_n.dtype)

@@ -20,12 +20,11 @@ from jaxtyping import Bool, Float
 from ...dynamics import expand_v, mass_root
 from ...dynamics.kinematics import joint_motion
 from ...dynamics.traverse import sum_outward
-from ...spatial import Array, keep, pick
-from ..rows import relative_velocities
+from ...spatial import Array, for_each, keep, once_if, pick, total
 from .interface import Friction
 from .problem import Impulse, Problem, Solution
 from .rows import StepRows, impulse_at
-from .scene import Goals, Scene
+from .scene import Goals, Scene, closing_speeds, furthest
 from .slots import Slots
 from .tangents import tangents
 
@@ -46,10 +45,12 @@ class Near(eqx.Module):
     others: Bool[Array, " rows"]
 
     def any(self) -> Bool[Array, ""]:
-        return jnp.any(self.points) | jnp.any(self.others)
+        some = total(jnp.logical_or, jnp.asarray(False), len(self.points), self.points)
+        return some | jnp.any(self.others)
 
     def __or__(self, other: "Near") -> "Near":
-        return Near(self.points | other.points, self.others | other.others)
+        both = for_each(lambda x: x[0] | x[1], len(self.points), (self.points, other.points))
+        return Near(both, self.others | other.others)
 
 
 def settle_through(
@@ -115,18 +116,39 @@ def _settle_jvp(primals, moved):
 
 def _missed(goals: Goals, scene: Scene, near: Near, wanted: Bool[Array, " goals"], found: Settled) -> Near:
     """Rows that were left out though a solution closes their gap."""
-    missed = Near(jnp.zeros_like(near.points), jnp.zeros_like(near.others))
-    for g, (seen, targets) in enumerate(goals):
-        if not targets.keeps_apart:
-            continue
-        v = expand_v(scene.mechanism, found.velocity[g])
-        # Far rows: the gap must not be closed at the end of the step.
-        nodes = sum_outward(scene.mechanism.layout.nodes, joint_motion(scene.mechanism, scene.conf.S, v))
-        opening = relative_velocities(scene.table, scene.conf, scene.numbers.points, scene.motion[:, 1 + seen] + nodes)
-        gap = scene.numbers.points.distance
-        closed = gap + scene.dt * jnp.sum(opening * scene.numbers.points.normal, axis=-1) < 0
-        limited = scene.away * pick(v, scene.freedoms[: len(scene.away)])
-        passed = limited < scene.bounded.b[g, : len(scene.away)]
-        others = jnp.concatenate([passed, jnp.zeros(len(scene.rubbing), dtype=bool)])
-        missed = missed | Near(wanted[g] & closed, wanted[g] & others)
-    return Near(missed.points & ~near.points, missed.others & ~near.others)
+    nothing = Near(jnp.zeros_like(near.points), jnp.zeros_like(near.others))
+    seen = [seen for seen, targets in goals if targets.keeps_apart]
+    if not seen:
+        return nothing
+    assert len(seen) == len(goals)
+    points, count, reach = scene.numbers.points, len(scene.table.pairs), furthest(scene)
+
+    def nearest(least, entry):
+        gap, near = entry
+        return jnp.minimum(least, jnp.where(near, jnp.inf, gap))
+
+    least = total(nearest, jnp.full((), jnp.inf, dtype=points.distance.dtype), count, (points.distance, near.points))
+
+    def check(missed: Near, goal) -> tuple[Near, None]:
+        velocity, b, before, wanted = goal
+        v = expand_v(scene.mechanism, velocity)
+        nodes = before + sum_outward(scene.mechanism.layout.nodes, joint_motion(scene.mechanism, scene.conf.S, v))
+
+        def closes(place, _, numbers):
+            bodies = scene.ends.bodies(place, scene.ends.motions(place, nodes[:, None]), scene.conf.reference)
+            opening = bodies.rates(numbers.points.position)[0] @ numbers.points.normal
+            return numbers.points.distance + scene.dt * opening < 0
+
+        def points_too(flags):
+            closed = Slots.all(count).each(closes, (), scene.numbers)
+            return for_each(lambda x: x[0] | (x[1] & ~x[2]), count, (flags, closed, near.points))
+
+        # Mostly nothing is fast enough for any of them.
+        fast = least < scene.dt * 2 * jnp.max(closing_speeds(nodes, reach), initial=0.0)
+        flags = once_if(wanted & fast, points_too, missed.points)
+        passed = scene.away * pick(v, scene.freedoms[: len(scene.away)]) < b[: len(scene.away)]
+        others = wanted & jnp.concatenate([passed, jnp.zeros(len(scene.rubbing), dtype=bool)]) & ~near.others
+        return Near(flags, missed.others | others), None
+
+    befores = jnp.stack([scene.motion[:, 1 + i] for i in seen])
+    return lax.scan(check, nothing, (found.velocity, scene.bounded.b, befores, wanted))[0]

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Bool, Int
 
-from ...spatial import Array, row, scratch, with_row
+from ...spatial import Array, in_memory, linear_map, row, scratch, with_row
 
 Tree = Any
 
@@ -94,14 +94,11 @@ class Slots(eqx.Module):
 
     def spread(self, by_slot: Tree) -> Tree:
         """Arrays by slot as arrays by row, with zeros for rows that are not listed."""
-        if self.count is None:
-            return by_slot
-        start = jax.tree.map(jnp.zeros_like, by_slot)
-        return self.fold(lambda all_rows, place, own, _: jax.tree.map(lambda x, new: with_row(x, place, new), all_rows, own), start, by_slot)
+        return by_slot if self.count is None else linear_map(_spread, _gathered, self, by_slot)
 
     def gathered(self, by_row: Tree) -> Tree:
         """Arrays by row as arrays by slot."""
-        return by_row if self.count is None else self.each(lambda _, __, own: own, (), by_row)
+        return by_row if self.count is None else linear_map(_gathered, _spread, self, by_row)
 
     def _buffers(self, step, start, slots, rows) -> Tree:
         def shape(x):
@@ -110,3 +107,14 @@ class Slots(eqx.Module):
         place = jax.ShapeDtypeStruct((), jnp.int32)
         out = jax.eval_shape(step, start, place, jax.tree.map(shape, slots), jax.tree.map(shape, rows))[1]
         return jax.tree.map(lambda x: scratch((self.size, *x.shape), x.dtype), out)
+
+
+def _spread(slots: Slots, by_slot: Tree) -> Tree:
+    def put(by_row, place, own, _):
+        return jax.tree.map(lambda x, new: with_row(x, place, new), by_row, own)
+
+    return slots.fold(put, jax.tree.map(lambda x: in_memory(jnp.zeros_like(x)), by_slot), by_slot)
+
+
+def _gathered(slots: Slots, by_row: Tree) -> Tree:
+    return slots.each(lambda _, __, own: own, (), by_row)

@@ -18,7 +18,7 @@ from ...spatial import Array, scratch
 from .interface import Friction
 from .newton import Newton, copied, corrected, loads_at, residual
 from .path import follow
-from .problem import REFINEMENTS, Impulse, Limit, Problem, Solution
+from .problem import REFINEMENTS, Gain, Impulse, Limit, Problem, Solution
 from .switch import Switched, switched
 
 MOST_STEPS = 150
@@ -116,7 +116,7 @@ def _read_off(friction: Friction, problem: Problem, end: _Search) -> Solution:
     x = Impulse(newton.contacts.x, newton.bounded)
 
     def last() -> Solution:
-        return corrected(problem, newton.solve, Impulse(newton.contacts.gain, newton.bounded_gain), x, w)
+        return corrected(problem, newton.solve, Gain(newton.contacts.gain, newton.bounded_gain), x, w)
 
     return lax.cond(end.solved, last, lambda: Solution(x.contacts, x.bounded, problem.together(x)))
 

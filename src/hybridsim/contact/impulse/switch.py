@@ -18,7 +18,7 @@ from .cone import tangential_step
 from .elimination import Factors
 from .interface import Friction
 from .newton import follow_on, identity
-from .problem import Impulse, Problem, Solution
+from .problem import Gain, Impulse, Problem, Solution
 
 MOST_SWITCHES = 20
 """Linear systems; the search that bounds its steps goes on where these do not suffice."""
@@ -28,7 +28,7 @@ class _Guess(eqx.Module):
     x: Impulse
     first: Float[Array, " nv"]
     """w of the first system."""
-    gain: Impulse
+    gain: Gain
     """Of each row, for the linear problem: x = gain (b - Y w) + fixed."""
     fixed: Impulse
     miss: Float[Array, ""]
@@ -80,11 +80,11 @@ def _first(friction: Friction, problem: Problem, start: Impulse) -> _Guess:
     nothing = jnp.zeros(n, dtype=dtype)
     infinite = jnp.full((), jnp.inf, dtype=dtype)
     return _Guess(
-        start, nothing, Impulse(gain_c, gain_b), Impulse(fixed_c, fixed_b), infinite, jnp.int32(0)
+        start, nothing, Gain(gain_c, gain_b), Impulse(fixed_c, fixed_b), infinite, jnp.int32(0)
     )
 
 
-def _matrix(problem: Problem, gain: Impulse) -> Float[Array, "nv nv"]:
+def _matrix(problem: Problem, gain: Gain) -> Float[Array, "nv nv"]:
     def add(matrix, rows, reach, gain):
         return once_if(jnp.any(gain != 0), lambda matrix: reach.squared(matrix, gain), matrix), ()
 
@@ -92,7 +92,7 @@ def _matrix(problem: Problem, gain: Impulse) -> Float[Array, "nv nv"]:
     return problem.walk_others(add, matrix, gain.bounded)[0]
 
 
-def _right(problem: Problem, gain: Impulse, fixed: Impulse) -> Float[Array, " nv"]:
+def _right(problem: Problem, gain: Gain, fixed: Impulse) -> Float[Array, " nv"]:
     def of_point(right, rows, reach, gain, fixed):
         return reach.pushed(right, fixed + gain @ rows.b), ()
 
@@ -136,7 +136,7 @@ def _seen(friction: Friction, problem: Problem, s: _Guess, w: Float[Array, " nv"
     return _Guess(
         Impulse(x_c, x_b),
         jnp.where(s.count == 0, w, s.first),
-        Impulse(gain_c, gain_b),
+        Gain(gain_c, gain_b),
         Impulse(fixed_c, fixed_b),
         miss,
         s.count + 1,

@@ -24,7 +24,7 @@ from .cone import tangential_step
 from .elimination import Factors
 from .interface import Friction
 from .newton import followed, identity
-from .problem import REFINEMENTS, Impulse, Problem
+from .problem import REFINEMENTS, Gain, Impulse, Problem
 from .rows import StepRows, impulse_at
 from .scene import Goals, Scene
 from .scene import wanted as wanted_velocities
@@ -219,7 +219,7 @@ def _linearised(friction: Friction, problem: Problem, x: Impulse):
 
     matrix, (gain, slip) = problem.walk_points(of_point, identity(problem), x.contacts)
     matrix, gain_b = problem.walk_others(of_other, matrix, x.bounded)
-    return Impulse(gain, gain_b), slip, Factors.of(problem.structure, matrix)
+    return Gain(gain, gain_b), slip, Factors.of(problem.structure, matrix)
 
 
 class _Shared:
