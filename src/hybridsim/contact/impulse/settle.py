@@ -90,10 +90,9 @@ def settle(
         missed = _missed(goals, scene, near, wanted, found)
         return near | missed, found, missed.any()
 
-    shapes = jax.eval_shape(
-        lambda: settle_through(solver, goals, scene, wanted, start, Slots.of(near.points), Slots.of(near.others))
-    )
-    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
+    # For each goal as many impulses as for the start.
+    impulse = jax.tree.map(lambda x: jnp.zeros((len(goals), *x.shape), x.dtype), start)
+    nothing = Settled(jnp.zeros((len(goals), len(scene.mechanism.topology.own_v)), dtype=scene.motion.dtype), impulse)
     return lax.while_loop(lambda state: state[2], once, (near, nothing, near.any()))[1]
 
 
