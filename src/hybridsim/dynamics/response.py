@@ -79,7 +79,7 @@ class TreeRoot(eqx.Module):
         path: Path,
         on_a: Float[Array, "rows 6"],
         on_b: Float[Array, "rows 6"] | None = None,
-        at: tuple[Any, Array] | None = None,
+        at: tuple[Any, Any] | None = None,
     ) -> Float[Array, "rows freedoms"]:
         """Y of unit impulses on two bodies, or at one freedom (`at`: which, and how large), at the freedoms of their path.
 
@@ -130,7 +130,7 @@ class DenseRoot(eqx.Module):
         path: Path,
         on_a: Float[Array, "rows 6"],
         on_b: Float[Array, "rows 6"] | None = None,
-        at: tuple[Any, Array] | None = None,
+        at: tuple[Any, Any] | None = None,
     ) -> Float[Array, "rows nv"]:
         """Y, as of a tree; a path has all freedoms."""
         J = path.on_a * (on_a @ self.conf.S.T)

@@ -24,6 +24,10 @@ MOST_SWITCHES = 20
 """Linear systems; the search that bounds its steps goes on where these do not suffice."""
 
 
+ROUNDING = 1e3
+"""Units in the last place of the velocities at hand that rounding leaves."""
+
+
 class _Guess(eqx.Module):
     x: Impulse
     first: Float[Array, " nv"]
@@ -45,6 +49,7 @@ class Switched(eqx.Module):
 
 def switched(friction: Friction, problem: Problem, start: Impulse, tolerance: float) -> Switched:
     """Guesses, from that of the step before on."""
+    tolerance = max(tolerance, ROUNDING * float(jnp.finfo(problem.reach.Y.dtype).eps))
 
     def once(s: _Guess) -> _Guess:
         factors = Factors.of(problem.structure, _matrix(problem, s.gain))
