@@ -121,7 +121,7 @@ def _seen(friction: Friction, problem: Problem, s: _Guess, w: Float[Array, " nv"
         response = friction.respond(rows, x - rho * (u + rows.R * x), step)
         off = jnp.max(jnp.abs(x - response.x) / rho)
         sizes = jnp.maximum(miss, off), jnp.maximum(speed, jnp.max(jnp.abs(rows.b)))
-        return sizes, (x, response.gain, _fixed(response))
+        return sizes, (response.x, response.gain, _fixed(response))
 
     def of_other(sizes, rows, reach, x, gain, fixed):
         miss, speed = sizes
@@ -130,7 +130,7 @@ def _seen(friction: Friction, problem: Problem, s: _Guess, w: Float[Array, " nv"
         rho = 1 / (reach.A + rows.R)
         held, new = respond_bounded(rows, x - rho * (u + rows.R * x))
         sizes = jnp.maximum(miss, jnp.abs(x - held) / rho), jnp.maximum(speed, jnp.abs(rows.b))
-        return sizes, (x, new, jnp.where(new > 0, 0.0, held))
+        return sizes, (held, new, jnp.where(new > 0, 0.0, held))
 
     zero = jnp.zeros((), dtype=w.dtype)
     of_points = s.x.contacts, s.gain.contacts, s.fixed.contacts
