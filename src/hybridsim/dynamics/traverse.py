@@ -13,7 +13,10 @@ import numpy as np
 from jax import lax
 
 from ..spatial import add_at, pick
-from .layout import Forest
+from .layout import Forest, Level
+
+SIDE_BY_SIDE = 2
+"""Levels that XLA writes out in one turn of a loop. Native code takes it as leave to write out a loop, or to join loops."""
 
 Tree = Any
 """A pytree of arrays with one row a node."""
@@ -58,19 +61,18 @@ def outward(forest: Forest, step: Callable[..., Tree], world: Tree, *inputs: Tre
     for run in forest.runs:
         first = run[0]
         parent = jax.tree.map(lambda x, first=first: take(x, first.parents), above)
-        above = step(parent, *_rows(inputs, first.nodes))
-        values.append(above)
-        places.append(first.nodes)
-        if len(run) > 1:
+        if len(run) == 1:
+            above = step(parent, *_rows(inputs, first.nodes))
+            values.append(above)
+        else:
 
             def next_level(above, inputs):
                 value = step(above, *inputs)
                 return value, value
 
-            nodes = np.stack([level.nodes for level in run[1:]])
-            above, rest = lax.scan(next_level, above, _rows(inputs, nodes))
-            values.append(_flat(rest))
-            places.append(nodes.ravel())
+            above, of_levels = lax.scan(next_level, parent, _rows(inputs, _nodes(run)), unroll=SIDE_BY_SIDE)
+            values.append(_flat(of_levels))
+        places.append(_nodes(run).ravel())
     return put_together(values, places)
 
 
@@ -81,20 +83,23 @@ def inward(forest: Forest, step: Callable[..., tuple[Tree, Tree]], *inputs: Tree
     """
     values, places, received = [], [], None
     for run in reversed(forest.runs):
-        last, first = run[-1], run[0]
-        value, received = step(received, *_rows(inputs, last.nodes))
-        values.append(value)
-        places.append(last.nodes)
-        if len(run) > 1:
+        first = run[0]
+        if len(run) == 1:
+            value, received = step(received, *_rows(inputs, first.nodes))
+            values.append(value)
+        else:
 
             def next_level(received, inputs):
                 value, passed = step(received, *inputs)
                 return passed, value
 
-            nodes = np.stack([level.nodes for level in run[:-1]])
-            received, rest = lax.scan(next_level, received, _rows(inputs, nodes), reverse=True)
-            values.append(_flat(rest))
-            places.append(nodes.ravel())
+            if received is None:
+                _, passed = jax.eval_shape(step, None, *_rows(inputs, run[-1].nodes))
+                received = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), passed)
+            levels = _rows(inputs, _nodes(run))
+            received, of_levels = lax.scan(next_level, received, levels, reverse=True, unroll=SIDE_BY_SIDE)
+            values.append(_flat(of_levels))
+        places.append(_nodes(run).ravel())
         received = jax.tree.map(lambda x, first=first: add_up(x, first.parents, first.above), received)
     return put_together(values, places)
 
@@ -116,6 +121,11 @@ def sum_inward(forest: Forest, x: Tree) -> Tree:
         return total, total
 
     return inward(forest, step, x)
+
+
+def _nodes(run: tuple[Level, ...]) -> np.ndarray:
+    """The nodes of a run, one row a level."""
+    return np.stack([level.nodes for level in run])
 
 
 def _rows(inputs: tuple[Tree, ...], nodes: np.ndarray) -> tuple[Tree, ...]:

@@ -1,11 +1,12 @@
-"""Arrays while compiling: small ones are tables of scalars, large ones are formulas or memory."""
+"""Arrays while compiling: small ones are tables of scalars, large ones are formulas, rows or memory."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from .graph import Buffer, Loop, root
+from .graph import Buffer, Loop, Store, is_within, root
+from .rows import Columns, RowLoop, RowLoops, Rows, has_rows, is_long, narrow_axes
 from .scalars import Scalars
 from .types import INDEX, Type
 
@@ -27,6 +28,8 @@ class Small:
     type: Type
     origin: "tuple[Array, Callable[[tuple[int, ...]], tuple[int, ...]]] | None" = None
     """Where the entries are repeated: the array without repetition, and from which of its places each comes."""
+    columns: dict[tuple[int, ...], Buffer] = field(default_factory=dict)
+    """Memory of one number of every row, by its place in a row."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -43,6 +46,10 @@ class Lazy:
     cheap: bool = True
     reads: frozenset[Buffer] | None = None
     """The memory that the formula reads; None where that is not known."""
+    loops: frozenset[RowLoop] = frozenset()
+    """The loops over rows that compute what the formula reads."""
+    aligned: bool = True
+    """Whether what is at a place along the first axis needs of them, while they are open, no other turn than that."""
 
 
 @dataclass(eq=False)
@@ -55,22 +62,53 @@ class Stored:
     scalars: Scalars
 
     def element(self, indices: tuple[int, ...]) -> int:
-        return self.scalars.g.load(self.buffer, flat_index(self.scalars, self.shape, indices))
+        g = self.scalars.g
+        if self.buffer.data is not None and all(i in g.constants for i in indices[1:]):
+            # A table of constants, of which all rows may be alike in this number.
+            rest = (int(g.constants[i]) for i in indices[1:])
+            column = self.buffer.data.reshape(self.shape)[(slice(None), *rest)]
+            if column.tobytes() == column[:1].tobytes() * len(column):
+                return g.constant(column[0], self.type)
+        return g.load(self.buffer, flat_index(self.scalars, self.shape, indices))
 
 
-Array = Small | Lazy | Stored
+Array = Small | Lazy | Stored | Rows | Columns
 
 
 def memory_read(x: Array) -> frozenset[Buffer] | None:
     """The memory from which entries of an array may still be read; None where that is not known."""
     if isinstance(x, Small):
         return frozenset() if x.origin is None else memory_read(x.origin[0])
+    if isinstance(x, (Rows, Columns)):  # memory of their own
+        return frozenset()
     return frozenset({root(x.buffer)}) if isinstance(x, Stored) else x.reads
 
 
 def in_memory(x: Array) -> bool:
     """Whether this is better computed with in a loop than number by number."""
-    return not isinstance(x, Small) and size_of(x.shape) > STAY
+    return not isinstance(x, Small) and (size_of(x.shape) > STAY or is_long(x.shape))
+
+
+def is_known(s: Scalars, x: Array) -> bool:
+    """Whether all entries are constants."""
+    return isinstance(x, Small) and all(i in s.g.constants for i in x.ids.ravel().tolist())
+
+
+def is_cheap(x: Array) -> bool:
+    """Whether reading an entry computes nothing."""
+    return x.cheap if isinstance(x, Lazy) else True
+
+
+def loops_of(x: Array) -> frozenset[RowLoop]:
+    """The loops over rows that compute an array, or what its formula reads."""
+    if isinstance(x, Rows):
+        return frozenset({x.loop})
+    return x.loops if isinstance(x, Lazy) else frozenset()
+
+
+def is_aligned(x: Array) -> bool:
+    """Whether a loop over the rows of this array may be the one that computes it."""
+    return x.aligned if isinstance(x, (Rows, Lazy)) else True
 
 
 def size_of(shape: tuple[int, ...]) -> int:
@@ -102,6 +140,7 @@ class Arrays:
     def __init__(self, scalars: Scalars):
         self.s = scalars
         self.g = scalars.g
+        self.rows = RowLoops(self)
 
     def constant(self, value: np.ndarray, type: Type) -> Array:
         value = np.asarray(value, dtype=type.dtype)
@@ -122,8 +161,91 @@ class Arrays:
                 return int(x.ids.flat[0])
             if x.origin is not None:
                 return self.at(x.origin[0], x.origin[1](indices))
+            if indices[0] not in constants and all(i in constants for i in indices[1:]):
+                return self._in_some_row(x, indices[0], tuple(int(constants[i]) for i in indices[1:]))
             return self.stored(x).element(indices)
         return x.element(indices)
+
+    def _in_some_row(self, x: Small, row: int, rest: tuple[int, ...]) -> int:
+        """One number of a row that is not known."""
+        column = x.ids[(slice(None), *rest)]
+        if (column == column[0]).all():
+            return int(column[0])
+        if rest not in x.columns:
+            x.columns[rest] = self._store_small(Small(column, x.type)).buffer
+        return self.g.load(x.columns[rest], row)
+
+    def settle(self, x: Array) -> None:
+        """End the loops over rows that compute an array: it is needed in another order."""
+        for loop in loops_of(x):
+            self.g.place(loop)
+
+    def ready(self, x: Array) -> Array:
+        """An array that is computed by now, because what follows reads it more than once."""
+        if not isinstance(x, Lazy) or x.cheap:
+            return x
+        return self.by_rows(x) if has_rows(x.shape) else self.stored(x)
+
+    def in_any_order(self, x: Array) -> Array:
+        """An array of which anything may be read at any time."""
+        if isinstance(x, (Rows, Columns)):
+            return self.stored(x)
+        self.settle(x)
+        return x
+
+    def by_rows(self, x: Array) -> Array:
+        """An array that is computed now, in a loop over rows, if it is a formula that is."""
+        if not isinstance(x, Lazy):
+            return x
+        return self.in_rows(x.shape[0], x.type, (x,), lambda row: self.row_of(x, row))
+
+    def in_rows(self, rows: int, type: Type, inputs: tuple[Array, ...], compute: Callable[[int], np.ndarray]) -> Rows:
+        """compute(row), the values of a row, for all rows; of the inputs it needs at most the same row."""
+        for x in inputs:
+            if not is_aligned(x) or x.shape[:1] != (rows,):
+                self.settle(x)
+        loop = self.rows.loop(rows)
+        with self.g.inside(loop.body):
+            ids = compute(loop.index)
+        return Rows((rows, *ids.shape), type, loop, ids[None], 1, self)
+
+    def joined(self, shape: tuple[int, ...], xs: tuple[Array, ...]) -> Columns:
+        """Arrays of rows, one below the other."""
+        type, offset = xs[0].type, 0
+        columns = np.empty(shape[1:], dtype=object)
+        pieces = []
+        for x in xs:
+            if isinstance(x, Small) or x.shape[0] == 1:
+                pieces.append((offset, None, self.small(x).ids))
+            elif x.shape[0]:
+                rows = self.in_rows(x.shape[0], type, (x,), lambda row, x=x: self.row_of(x, row))
+                pieces.append((offset, rows.loop, rows.ids))
+            offset += x.shape[0]
+        for rest in np.ndindex(*shape[1:]):
+            parts = [(offset, loop, ids[(slice(None), *rest)].tolist()) for offset, loop, ids in pieces]
+            values = {value for _, _, ids in parts for value in ids}
+            home = self.g.current
+            if len(values) == 1 and all(is_within(home, self.g.regions[v]) for v in values):
+                columns[rest] = values.pop()
+                continue
+            columns[rest] = column = self.g.buffer(type, offset)
+            for first, loop, ids in parts:
+                for k, value in enumerate(ids):
+                    place = self.s.index(first + k)
+                    if loop is None:
+                        home.items.append(Store(column, place, value))
+                        continue
+                    with self.g.inside(loop.body):
+                        self.g.store(column, self.s.add(place, loop.index), value)
+        self.g.close(self.g.current)
+        return Columns(shape, type, columns, self)
+
+    def row_of(self, x: Array, row: int) -> np.ndarray:
+        """The values of one row."""
+        ids = np.empty(x.shape[1:], dtype=np.int64)
+        for place in np.ndindex(*x.shape[1:]):
+            ids[place] = self.at(x, (row, *(self.s.index(i) for i in place)))
+        return ids
 
     def small(self, x: Array) -> Small:
         if isinstance(x, Small):
@@ -134,13 +256,20 @@ class Arrays:
         return Small(ids, x.type)
 
     def stored(self, x: Array) -> Stored:
-        """In memory; written there now if it is not yet."""
+        """In memory, in C order; written there now if it is not yet."""
         if isinstance(x, Stored):
             return x
         if isinstance(x, Small):
             return self._store_small(x)
+        if isinstance(x, (Rows, Columns)):
+            for found in x.in_order:
+                if is_within(self.g.current, found.buffer.region):
+                    return found
         out = Stored(x.shape, x.type, self.g.buffer(x.type, size_of(x.shape)), self.s)
-        self.fill(out.buffer, x.shape, x.element)
+        self.copy(out.buffer, x)
+        self.g.close(self.g.current)
+        if isinstance(x, (Rows, Columns)):
+            x.in_order.append(out)
         return out
 
     def _store_small(self, x: Small) -> Stored:
@@ -160,8 +289,6 @@ class Arrays:
         if buffer is None:
             buffer = self.g.buffer(x.type, flat.size, region=home)
             home.table[key] = buffer
-            from .graph import Store
-
             for i, value in enumerate(flat.tolist()):
                 home.items.append(Store(buffer, self.s.index(i), value))
         return Stored(x.shape, x.type, buffer, self.s)
@@ -174,14 +301,38 @@ class Arrays:
         offset: int | None = None,
     ):
         """Write element(i, j, ...) at every place of memory."""
+        self.each_place(shape, lambda indices: self._write(buffer, shape, indices, element(indices), offset))
 
-        def write(indices):
-            place = flat_index(self.s, shape, indices)
-            if offset is not None:
-                place = self.s.add(place, offset)
-            self.g.store(buffer, place, element(indices))
+    def _write(self, buffer: Buffer, shape: tuple[int, ...], indices: tuple[int, ...], value: int, offset: int | None):
+        place = flat_index(self.s, shape, indices)
+        self.g.store(buffer, place if offset is None else self.s.add(place, offset), value)
 
-        self.nest(shape, write)
+    def copy(self, buffer: Buffer, x: Array, offset: int | None = None) -> None:
+        """Write an array into memory that nothing reads before the present region is left."""
+        if isinstance(x, Small):
+            for i, value in enumerate(x.ids.ravel().tolist()):
+                self.g.store(buffer, self.s.index(i) if offset is None else self.s.add(offset, self.s.index(i)), value)
+            return
+        if not has_rows(x.shape) or not is_aligned(x):
+            self.settle(x)
+        if not has_rows(x.shape):
+            self.fill(buffer, x.shape, x.element, offset)
+            return
+        loop = self.rows.loop(x.shape[0])
+        with self.g.inside(loop.body):
+            for rest in np.ndindex(*x.shape[1:]):
+                indices = (loop.index, *(self.s.index(i) for i in rest))
+                self._write(buffer, x.shape, indices, x.element(indices), offset)
+
+    def each_place(self, shape: tuple[int, ...], body: Callable[[tuple[int, ...]], None]) -> None:
+        """body(indices) for all places of a shape: loops over the first axes, short last ones written out."""
+        looped = len(shape) - narrow_axes(shape)
+
+        def write_out(indices: tuple[int, ...]) -> None:
+            for rest in np.ndindex(*shape[looped:]):
+                body((*indices, *(self.s.index(i) for i in rest)))
+
+        self.nest(shape[:looped], write_out)
 
     def nest(self, shape: tuple[int, ...], body: Callable[[tuple[int, ...]], None]) -> None:
         """Loops over all places of a shape; axes of length one are no loops."""
@@ -203,7 +354,7 @@ class Arrays:
         after = body(counter, inside)
         self.g.leave()
         loop = Loop(region, counter, trip, list(zip(inside, initial, after, strict=True)))
-        self.g.current.items.append(loop)
+        self.g.append(loop)
         loop.results = [self.g.fresh("result", self.g.types[v], self.g.current) for v in initial]
         return loop.results
 
@@ -251,7 +402,7 @@ class Arrays:
         self.g.leave()
         self.g.leave()
         loop = Loop(region, None, None, list(zip(inside, starts, after, strict=True)), test_region, test)
-        self.g.current.items.append(loop)
+        self.g.append(loop)
         loop.results = [self.g.fresh("result", self.g.types[v], self.g.current) for v in starts]
         return loop.results[1:]
 

@@ -5,6 +5,8 @@ arguments are one value, and a value that does not depend on a loop's counter be
 Whatever is not pure (storing, looping, branching) is an item of a region, in order.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,8 +29,17 @@ class Region:
         self.depth = 0 if parent is None else parent.depth + 1
         self.items: list = []
         self.table: dict = {}
+        self.open: list[Loop] = []
+        """Loops that belong here, to which something may still be added: they come before the next item with effects."""
         # Values made inside a branch stay there: outside they would be computed whether or not it is taken.
         self.pin: Region | None = self if pinned else (parent.pin if parent else None)
+
+
+def is_within(region: Region | None, outer: Region) -> bool:
+    """Whether a region is another one or lies in it."""
+    while region is not None and region.depth > outer.depth:
+        region = region.parent
+    return region is outer
 
 
 @dataclass(eq=False)
@@ -224,14 +235,43 @@ class Graph:
         return self._new("load", (place, buffer), buffer.type, self.current)
 
     def store(self, buffer: Buffer, place: int, value: int) -> None:
-        self.current.items.append(Store(buffer, place, value))
+        self.append(Store(buffer, place, value))
 
     # Regions
 
+    def append(self, item: "Store | Loop | Branch") -> None:
+        """Put an item with effects at the end of the present region."""
+        self.close(self.current)
+        self.current.items.append(item)
+
     def enter(self, pinned: bool = False) -> Region:
+        self.close(self.current)
         self.current = Region(self.current, pinned)
         return self.current
 
     def leave(self) -> None:
+        self.close(self.current)
         assert self.current.parent is not None
         self.current = self.current.parent
+
+    def close(self, region: Region) -> None:
+        """Put all open loops of a region in their place."""
+        while region.open:
+            self.place(region.open[0])
+
+    def place(self, loop: Loop) -> None:
+        """Put an open loop in its place: nothing is added to it any more, and what it computes may be read."""
+        home = loop.body.parent
+        assert home is not None
+        if loop in home.open:
+            assert not is_within(self.current, loop.body), "a loop over rows needs what it computes in another turn"
+            home.open.remove(loop)
+            home.items.append(loop)
+
+    @contextmanager
+    def inside(self, region: Region) -> Iterator[None]:
+        """Go on in a region that was left."""
+        outside, self.current = self.current, region
+        yield
+        self.close(region)
+        self.current = outside

@@ -7,10 +7,23 @@ import jax
 import numpy as np
 from jax.extend import core as jcore
 
-from .arrays import FROM_MEMORY, SMALL, Array, Arrays, Lazy, Small, memory_read, size_of
+from .arrays import (
+    FROM_MEMORY,
+    SMALL,
+    Array,
+    Arrays,
+    Lazy,
+    Small,
+    is_aligned,
+    is_cheap,
+    loops_of,
+    memory_read,
+    size_of,
+)
 from .functions import FUNCTIONS
 from .graph import Graph
 from .rebuild import WIDTH
+from .rows import has_rows, is_long
 from .scalars import Scalars
 from .scope import Scope
 from .types import UnsupportedTypeError, dtype_name, is_key, type_of
@@ -37,7 +50,7 @@ class Lowering:
         self, jaxpr, consts: list[Array], args: list[Array], given_up: frozenset[int] = frozenset()
     ) -> list[Array]:
         """The outputs of a jaxpr. Arguments that are `given_up` are needed by nothing else."""
-        from .rules import RULES
+        from .rules import IN_ROWS, RULES
 
         env: dict = {}
         env.update(zip(jaxpr.constvars, consts, strict=True))
@@ -58,10 +71,11 @@ class Lowering:
                     'write the function without it, or pass fallback="xla"'
                 )
             self._check_types(eqn)
-            outs = rule(self, eqn, *(self.read(env, v) for v in eqn.invars))
+            inputs = [self.read(env, v) for v in eqn.invars]
+            outs = rule(self, eqn, *(inputs if name in IN_ROWS else map(self.a.in_any_order, inputs)))
             for v, out in zip(eqn.outvars, outs, strict=True):
                 if isinstance(out, Lazy) and not out.cheap and uses[v] > 1:
-                    out = self.a.stored(out)
+                    out = self.a.by_rows(out) if has_rows(out.shape) else self.a.stored(out)
                 env[v] = out
                 self._notice(out)
             self.enclosing.pop()
@@ -98,19 +112,30 @@ class Lowering:
             return self.a.constant(numbers(v.val), type_of(aval.dtype))
         return env[v]
 
-    def result(self, shape: tuple[int, ...], type, element, inputs, cheap: bool = False) -> Array:
-        """A table of scalars or a formula, by size and by where the inputs are."""
+    def result(
+        self, shape: tuple[int, ...], type, element, inputs, cheap: bool = False, aligned: bool = False
+    ) -> Array:
+        """A table of scalars or a formula, by size and by where the inputs are; `aligned` as in `formula`."""
         size = size_of(shape)
         small_input = any(isinstance(x, Small) and x.ids.size > 1 for x in inputs)
-        if size <= FROM_MEMORY or (size <= SMALL and small_input):
+        if not is_long(shape) and (size <= FROM_MEMORY or (size <= SMALL and small_input)):
+            for x in inputs:
+                self.a.settle(x)
             return self.a.small(Lazy(shape, type, element))
+        return self.formula(shape, type, element, inputs, cheap, aligned)
+
+    def formula(self, shape: tuple[int, ...], type, element, inputs, cheap: bool = False, aligned: bool = False) -> Lazy:
+        """An array by formula.
+
+        It is `aligned` if what is at a place along the first axis needs of inputs that are as long only what is there.
+        """
+        for x in inputs:
+            if not (aligned and is_aligned(x) and x.shape[:1] == shape[:1]):
+                self.a.settle(x)
         read = [memory_read(x) for x in inputs]
         known = None if None in read else frozenset().union(*(r for r in read if r is not None))
-        return Lazy(shape, type, element, cheap and all(is_cheap(x) for x in inputs), known)
-
-
-def is_cheap(x: Array) -> bool:
-    return x.cheap if isinstance(x, Lazy) else True
+        loops = frozenset().union(*map(loops_of, inputs))
+        return Lazy(shape, type, element, cheap and all(is_cheap(x) for x in inputs), known, loops)
 
 
 def where(equations: list) -> str:

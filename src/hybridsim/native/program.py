@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from jax.extend import core as jcore
 
-from .arrays import FROM_MEMORY, Small, Stored, size_of
+from .arrays import FROM_MEMORY, Stored, size_of
 from .fuse import fuse
 from .graph import Buffer, Graph
 from .lower import Lowering, inline
+from .rows import is_long
 from .types import type_of
 
 
@@ -36,17 +37,15 @@ def lower(closed: jcore.ClosedJaxpr) -> Program:
         buffer = low.g.buffer(type, size_of(aval.shape), "input", region=low.g.top)
         stored = Stored(aval.shape, type, buffer, low.s)
         inputs.append(buffer)
-        arrays.append(low.a.small(stored) if buffer.size <= FROM_MEMORY else stored)
+        small = buffer.size <= FROM_MEMORY and not is_long(aval.shape)
+        arrays.append(low.a.small(stored) if small else stored)
     outputs = [_write(low, out) for out in inline(low, closed, arrays)]
+    low.g.close(low.g.top)
     fuse(low.g)
     return Program(low.g, inputs, outputs, low.rows + low.runs, time.perf_counter() - started)
 
 
 def _write(low: Lowering, out) -> Buffer:
     buffer = low.g.buffer(out.type, size_of(out.shape), "output", region=low.g.top)
-    if isinstance(out, Small):
-        for i, value in enumerate(out.ids.ravel().tolist()):
-            low.g.store(buffer, low.s.index(i), value)
-    else:
-        low.a.fill(buffer, out.shape, out.element)
+    low.a.copy(buffer, out)
     return buffer

@@ -4,7 +4,9 @@ import numpy as np
 
 from ..arrays import Array, Lazy, Small, Stored, size_of
 from ..graph import Branch, Buffer, Loop, root
+from ..rows import Columns, Rows, has_rows, is_long
 from ..types import BOOL, INDEX, type_of
+from .levels import scan_rows
 from .reductions import reduce_array
 
 CARRY = 128
@@ -15,6 +17,8 @@ def _scan(low, eqn, *inputs):
     from ..lower import inline
 
     p = eqn.params
+    if p["unroll"] != 1 and (outs := scan_rows(low, eqn, *inputs)) is not None:
+        return outs
     n_consts, n_carry, length, closed = p["num_consts"], p["num_carry"], p["length"], p["jaxpr"]
     consts, carry, xs = inputs[:n_consts], inputs[n_consts : n_consts + n_carry], inputs[n_consts + n_carry :]
     g, s = low.g, low.s
@@ -27,6 +31,7 @@ def _scan(low, eqn, *inputs):
         return [*carry, *ys]
     # What one entry of xs is needed for is read in the loop; tables of scalars must lie in memory for that.
     xs = [low.a.stored(x) if isinstance(x, Small) else x for x in xs]
+    consts = [low.a.ready(x) for x in consts]
     carries = Carries(low, carry, n_consts)
     region = g.enter()
     counter = g.fresh("counter", INDEX, region)
@@ -36,15 +41,11 @@ def _scan(low, eqn, *inputs):
     outs = inline(low, closed, [*consts, *inside, *rows], carries.places_in_body(n_consts))
     for y, out in zip(ys, outs[n_carry:], strict=True):
         offset = s.mul(i, s.index(size_of(out.shape)))
-        if isinstance(out, Small):
-            for k, value in enumerate(out.ids.ravel().tolist()):
-                g.store(y.buffer, s.add(offset, s.index(k)), value)
-        else:
-            low.a.fill(y.buffer, out.shape, lambda indices, out=out: low.a.at(out, indices), offset)
+        low.a.copy(y.buffer, out, offset)
     pairs = carries.advance(outs[:n_carry])
     g.leave()
     loop = Loop(region, counter, length, pairs)
-    g.current.items.append(loop)
+    g.append(loop)
     return [*carries.after(loop), *ys]
 
 
@@ -58,12 +59,12 @@ class Carries:
         self.memory = [self._memory(x, first + k) for k, x in enumerate(self.initial)]
 
     def _memory(self, x: Array, operand: int) -> Buffer | None:
-        if isinstance(x, Small) and size_of(x.shape) <= CARRY:
+        if isinstance(x, Small) and size_of(x.shape) <= CARRY and not is_long(x.shape):
             return None
         if isinstance(x, Stored) and self.low.may_overwrite(operand):
             return root(x.buffer)
         buffer = self.low.g.reusable_buffer(x.type, size_of(x.shape))
-        self.low.a.fill(buffer, x.shape, lambda indices: self.low.a.at(x, indices))
+        self.low.a.copy(buffer, x)
         return buffer
 
     def places_in_body(self, first: int) -> frozenset[int]:
@@ -94,11 +95,19 @@ class Carries:
             elif not self._is_memory(out, buffer):
                 # An array that stands in another carry's memory is copied out before that is overwritten.
                 borrowed = any(self._is_memory(out, other) for other in self.memory)
-                kept = Lazy(out.shape, out.type, out.element) if borrowed else out
-                copies.append((buffer, self.low.a.stored(kept)))
+                copies.append((buffer, self._kept(out, borrowed)))
+        self.low.g.close(self.low.g.current)
         for buffer, out in copies:
-            self.low.a.fill(buffer, out.shape, out.element)
+            self.low.a.copy(buffer, out)
         return pairs
+
+    def _kept(self, x: Array, borrowed: bool) -> Array:
+        """An array as it is now, whatever is written into the carries' memory."""
+        if isinstance(x, (Small, Rows, Columns)):
+            return x
+        if isinstance(x, Lazy) and has_rows(x.shape):
+            return self.low.a.by_rows(x)
+        return self.low.a.stored(self.low.formula(x.shape, x.type, x.element, (x,)) if borrowed else x)
 
     @staticmethod
     def _is_memory(x, buffer) -> bool:
@@ -131,6 +140,7 @@ def _while(low, eqn, *inputs):
     nc, nb = p["cond_nconsts"], p["body_nconsts"]
     cond_consts, body_consts, carry = inputs[:nc], inputs[nc : nc + nb], inputs[nc + nb :]
     g = low.g
+    cond_consts, body_consts = ([low.a.ready(x) for x in consts] for consts in (cond_consts, body_consts))
     carries = Carries(low, carry, nc + nb)
     region = g.enter()
     inside = carries.inside(region)
@@ -146,7 +156,7 @@ def _while(low, eqn, *inputs):
     g.leave()
     g.leave()
     loop = Loop(body, None, None, pairs, test_region=region, test=test)
-    g.current.items.append(loop)
+    g.append(loop)
     return carries.after(loop)
 
 
@@ -181,7 +191,10 @@ def _cond(low, eqn, which, *operands):
         return inline(low, branches[chosen], list(operands))
     selector = s.clamp_index(selector, 0, len(branches) - 1)
     avals = branches[0].out_avals
-    large = [g.buffer(type_of(a.dtype), size_of(a.shape)) if size_of(a.shape) > 256 else None for a in avals]
+    large = [
+        g.buffer(type_of(a.dtype), size_of(a.shape)) if size_of(a.shape) > 256 or is_long(a.shape) else None
+        for a in avals
+    ]
     regions, outputs = [], []
     for branch in branches:
         region = g.enter(pinned=True)
@@ -191,13 +204,13 @@ def _cond(low, eqn, which, *operands):
             if buffer is None:
                 values += low.a.small(out).ids.ravel().tolist()
             else:
-                low.a.fill(buffer, out.shape, lambda indices, out=out: low.a.at(out, indices))
+                low.a.copy(buffer, out)
         g.leave()
         regions.append(region)
         outputs.append(values)
     types = [type_of(a.dtype) for a, b in zip(avals, large, strict=True) if b is None for _ in range(size_of(a.shape))]
     item = Branch(selector, regions, outputs, [])
-    g.current.items.append(item)
+    g.append(item)
     item.results = [g.fresh("result", t, g.current) for t in types]
     results = iter(item.results)
     outs = []

@@ -5,11 +5,12 @@ loop runs over results that lie together in memory, or, where the operand does n
 Long sums are made of blocks, see `Arrays.fold`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import BLOCK, SMALL, Array, Lazy, Memory, Small, Stored, division, size_of
+from ..arrays import BLOCK, SMALL, Array, Lazy, Memory, Small, Stored, division, in_memory, size_of
+from ..rows import Rows, has_rows, is_long
 from ..types import Type, type_of
 from .reductions import fold_line
 
@@ -93,6 +94,9 @@ def _dot_general(low, eqn, a, b):
     work = size_of(aval.shape) * size_of(left.sizes(left.contracted))
     if work == 0:
         return [low.result(aval.shape, type, lambda indices: low.s.const(0, type), ())]
+    if (rows := _rows_of_result(low, left, right, aval.shape, type)) is not None:
+        return [rows]
+    a, b = (low.a.in_any_order(x) for x in (a, b))
     both_small = isinstance(a, Small) and isinstance(b, Small)
     if both_small and size_of(aval.shape) <= SMALL and work <= 16 * UNROLL_SPARSE:
         tables = [_table(low, x) for x in (left, right)]
@@ -102,6 +106,31 @@ def _dot_general(low, eqn, a, b):
     elif work <= UNROLL_FROM_MEMORY:
         return [_unrolled(low, [_table(low, x) for x in (left, right)], aval.shape, type)]
     return [_looped(low, left, right, aval.shape, type)]
+
+
+def _rows_of_result(low, left: Operand, right: Operand, shape, type: Type) -> Rows | None:
+    """A product whose rows are made of the rows of one or both operands, if they are short."""
+    if not has_rows(shape) or not any(in_memory(x.array) for x in (left, right)):
+        return None
+    batch = bool(left.batch)
+    outer = left.batch if batch else left.free
+    rowwise = [left, right] if batch else [left]
+    if outer[:1] != (0,) or (batch and right.batch[:1] != (0,)):
+        return None
+    if size_of(shape[1:]) * size_of(left.sizes(left.contracted)) > UNROLL_FROM_MEMORY:
+        return None
+    whole = [x for x in (left, right) if x not in rowwise]
+    if any(is_long(x.array.shape) for x in whole):
+        return None
+    tables = {x: _table(low, x) for x in whole}
+
+    def row(i: int) -> np.ndarray:
+        for x in rowwise:
+            one = Small(low.a.row_of(x.array, i)[None], x.array.type)
+            tables[x] = _table(low, replace(x, array=one))
+        return _unrolled(low, [tables[left], tables[right]], shape[1:], type).ids
+
+    return low.a.in_rows(shape[0], type, tuple(x.array for x in rowwise), row)
 
 
 def _table(low, x: Operand) -> np.ndarray:

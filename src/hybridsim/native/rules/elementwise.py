@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ..arrays import SMALL, Lazy, Small, in_memory, size_of
+from ..arrays import SMALL, Small, in_memory, is_known, size_of
 from ..functions import FUNCTIONS
+from ..rows import is_long
 from ..scalars import Scalars
 from ..types import BOOL, type_of
 
@@ -22,6 +23,7 @@ def elementwise(function):
             size_of(aval.shape) <= SMALL
             and any(isinstance(x, Small) and x.shape == aval.shape for x in xs)
             and not any(in_memory(x) for x in xs)
+            and (not is_long(aval.shape) or all(is_known(s, x) for x in xs))
         ):
             tables = [np.broadcast_to(low.a.small(x).ids, aval.shape).ravel().tolist() for x in xs]
             out = [function(s, eqn, *values) for values in zip(*tables, strict=True)]
@@ -38,8 +40,8 @@ def elementwise(function):
             return function(s, eqn, *(entry(x, indices) for x in xs))
 
         if any(in_memory(x) for x in xs):
-            return [Lazy(aval.shape, type, element, cheap=False)]
-        return [low.result(aval.shape, type, element, xs)]
+            return [low.formula(aval.shape, type, element, xs, aligned=True)]
+        return [low.result(aval.shape, type, element, xs, aligned=True)]
 
     return rule
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..arrays import SMALL, Small, Stored, flat_index, size_of
 from ..graph import Buffer, root
+from ..rows import is_long
 from ..types import BOOL
 
 
@@ -39,9 +40,9 @@ def _dynamic_update_slice(low, eqn, x, update, *starts):
     def write(indices):
         low.g.store(out, flat_index(s, x.shape, tuple(map(s.add, indices, begin))), low.a.at(update, indices))
 
-    low.a.nest(update.shape, write)
+    low.a.each_place(update.shape, write)
     stored = Stored(x.shape, x.type, low.g.alias(out, low.g.current), s)
-    return [low.a.small(stored) if isinstance(x, Small) else stored]
+    return [low.a.small(stored) if isinstance(x, Small) and not is_long(x.shape) else stored]
 
 
 def _memory_to_change(low, x) -> Buffer:
@@ -89,6 +90,7 @@ def _gather(low, eqn, x, indices):
         return s.select(inside, low.a.at(x, place), missing) if fill else low.a.at(x, place)
 
     known = _known(low, indices)
+    windows = dict(zip(offset_operand, d.offset_dims, strict=True))
     if isinstance(x, Small) and known is not None and size_of(aval.shape) <= SMALL:
         grid = np.indices(aval.shape)
         place, inside = _known_places(
@@ -96,13 +98,15 @@ def _gather(low, eqn, x, indices):
             grid,
             [grid[i] for i in batch_dims],
             known,
-            dict(zip(offset_operand, d.offset_dims, strict=True)),
+            windows,
             dict(zip(d.operand_batching_dims, d.start_indices_batching_dims, strict=True)),
             {o: x.shape[o] - sizes[o] for o in d.start_index_map},
         )
         ids = x.ids[place]
         return [Small(np.asarray(np.where(inside, ids, missing) if fill else ids), x.type)]
-    return [low.result(aval.shape, x.type, element, (x,), cheap=True)]
+    aligned = windows.get(0) == 0 and 0 not in d.start_index_map and x.shape[:1] == aval.shape[:1]
+    low.a.settle(indices)
+    return [low.result(aval.shape, x.type, element, (x,), cheap=True, aligned=aligned)]
 
 
 def _known_places(shape, grid, batch, starts, windows, batching, last):
@@ -167,7 +171,8 @@ def _scatter(combine):
             return tuple(out), inside
 
         known = _known(low, indices)
-        if known is not None and size_of(x.shape) <= SMALL and size_of(updates.shape) <= SMALL:
+        written_out = not is_long(updates.shape) or all(isinstance(y, Small) for y in (x, updates))
+        if known is not None and written_out and max(size_of(x.shape), size_of(updates.shape)) <= SMALL:
             ids = low.a.small(x).ids.copy()
             new = low.a.small(updates)
             grid = np.indices(updates.shape)
@@ -196,9 +201,9 @@ def _scatter(combine):
             old = low.g.read_now(out, flat)
             low.g.store(out, flat, s.select(inside, combine(s, old, low.a.at(updates, place)), old))
 
-        low.a.nest(updates.shape, write)
+        low.a.each_place(updates.shape, write)
         stored = Stored(x.shape, x.type, low.g.alias(out, low.g.current), s)
-        return [low.a.small(stored) if isinstance(x, Small) else stored]
+        return [low.a.small(stored) if isinstance(x, Small) and not is_long(x.shape) else stored]
 
     return rule
 

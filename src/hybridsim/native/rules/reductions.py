@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..arrays import BLOCK, FROM_MEMORY, Lazy, Small, Stored, size_of
+from ..arrays import BLOCK, FROM_MEMORY, Lazy, Small, Stored, in_memory, size_of
+from ..rows import Columns, Rows, has_rows, is_long
 from ..types import BOOL, type_of
 
 SIDE_BY_SIDE = 8
@@ -49,10 +50,11 @@ def reduce_array(low, x, name, axes, out_shape, type):
     """x folded by an operation over some axes."""
     s, fold = low.s, _combine(name)
     start = s.const(_start(name, type), type)
-    if isinstance(x, Small) or size_of(x.shape) <= FROM_MEMORY:
-        ids = low.a.small(x).ids
+
+    def written_out(ids: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         kept = [d for d in range(ids.ndim) if d not in axes]
-        rows = ids.transpose(*kept, *axes).reshape(size_of(out_shape), size_of(tuple(x.shape[d] for d in axes)))
+        shape = tuple(ids.shape[d] for d in kept)
+        rows = ids.transpose(*kept, *axes).reshape(size_of(shape), size_of(tuple(ids.shape[d] for d in axes)))
         out = []
         for row in rows.tolist():
             if name == "add":
@@ -62,7 +64,16 @@ def reduce_array(low, x, name, axes, out_shape, type):
             for value in row[1:]:
                 total = fold(s, total, value)
             out.append(total)
-        return Small(np.array(out, dtype=np.int64).reshape(out_shape), type)
+        return np.array(out, dtype=np.int64).reshape(shape)
+
+    if in_memory(x) and has_rows(x.shape) and 0 not in axes:
+        inner = tuple(d - 1 for d in axes)
+        return low.a.in_rows(x.shape[0], type, (x,), lambda row: written_out(low.a.row_of(x, row), inner))
+    low.a.settle(x)
+    if isinstance(x, Small) or (size_of(x.shape) <= FROM_MEMORY and not is_long(x.shape)):
+        return Small(written_out(low.a.small(x).ids, axes), type)
+    if isinstance(x, (Rows, Columns)):
+        x = low.a.stored(x)
     if size_of(out_shape) <= 16:
         ids = np.empty(out_shape, dtype=np.int64)
         for place in np.ndindex(*out_shape):

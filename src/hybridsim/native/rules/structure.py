@@ -2,15 +2,19 @@
 
 import numpy as np
 
-from ..arrays import FROM_MEMORY, SMALL, STAY, Lazy, Small, Stored, flat_index, in_memory, size_of
+from ..arrays import FROM_MEMORY, SMALL, STAY, Lazy, Small, Stored, flat_index, in_memory, is_cheap, size_of
+from ..rows import Rows, has_rows, is_long
 from ..types import BOOL, type_of
 
 
-def _structural(table, element):
-    """A rule from what to do with a table of ids, and from which place of the operand a place comes."""
+def _structural(table, element, keeps_rows):
+    """A rule from what to do with a table of ids, from which place of the operand a place comes, and whether that is
+    always a place in the same row."""
 
     def rule(low, eqn, x):
         aval = eqn.outvars[0].aval
+        if isinstance(x, Rows) and (other := x.reshaped(aval.shape)) and element is _reshape_source:
+            return [other]
         if (
             isinstance(x, Small)
             and size_of(aval.shape) <= SMALL
@@ -19,9 +23,9 @@ def _structural(table, element):
             repeated = (x, element(low, eqn, x.shape)) if size_of(aval.shape) > x.ids.size else None
             return [Small(table(eqn, x.ids), x.type, repeated)]
         source = element(low, eqn, x.shape)
-        if isinstance(x, Stored) and in_memory(x) and size_of(aval.shape) > STAY:
-            return [Lazy(aval.shape, x.type, lambda indices: x.element(source(indices)))]
-        return [low.result(aval.shape, x.type, lambda indices: low.a.at(x, source(indices)), (x,), cheap=True)]
+        make = low.formula if not isinstance(x, Lazy) and in_memory(x) and size_of(aval.shape) > STAY else low.result
+        aligned = bool(x.shape[:1]) and x.shape[:1] == aval.shape[:1] and keeps_rows(eqn)
+        return [make(aval.shape, x.type, lambda i: low.a.at(x, source(i)), (x,), cheap=True, aligned=aligned)]
 
     return rule
 
@@ -57,15 +61,31 @@ def _reshape_source(low, eqn, shape):
 
 def _in_order_source(low, eqn, shape):
     out = eqn.outvars[0].aval.shape
-    kept = [n for n in out if n != 1]
-    if kept == [n for n in shape if n != 1]:
+    groups = _matching_axes(out, shape)
 
-        def drop(indices):
-            rest = iter([i for i, n in zip(indices, out, strict=True) if n != 1])
-            return tuple(low.s.index(0) if n == 1 else next(rest) for n in shape)
+    def source(indices):
+        place = [low.s.index(0)] * len(shape)
+        for new, old in groups:
+            flat = flat_index(low.s, out[new], indices[new])
+            place[old] = _split_index(low, flat, shape[old])
+        return tuple(place)
 
-        return drop
-    return lambda indices: _split_index(low, flat_index(low.s, out, indices), shape)
+    return source
+
+
+def _matching_axes(out, shape) -> list[tuple[slice, slice]]:
+    """Axes of both shapes in groups that are as short as possible, of which each reshapes into the other."""
+    groups, i, j = [], 0, 0
+    while i < len(out) and j < len(shape):
+        begin, a, b = (i, j), out[i], shape[j]
+        i, j = i + 1, j + 1
+        while a != b:
+            if (a < b and i < len(out)) or j == len(shape):
+                a, i = a * out[i], i + 1
+            else:
+                b, j = b * shape[j], j + 1
+        groups.append((slice(begin[0], i), slice(begin[1], j)))
+    return groups
 
 
 def _broadcast_source(low, eqn, shape):
@@ -113,9 +133,18 @@ def _concatenate(low, eqn, *xs):
 
 
 def _join(low, shape, axis, xs):
-    if size_of(shape) <= SMALL and (all(isinstance(x, Small) for x in xs) or size_of(shape) <= FROM_MEMORY):
+    all_small = all(isinstance(x, Small) for x in xs)
+    if size_of(shape) <= SMALL and (all_small or (size_of(shape) <= FROM_MEMORY and not is_long(shape))):
         return Small(np.concatenate([low.a.small(x).ids for x in xs], axis=axis), xs[0].type)
+    if has_rows(shape):
+        if axis == 0:
+            return low.a.joined(shape, xs)
+        return low.a.in_rows(
+            shape[0], xs[0].type, xs, lambda row: np.concatenate([low.a.row_of(x, row) for x in xs], axis=axis - 1)
+        )
     s = low.s
+    for x in xs:
+        low.a.settle(x)
     out = low.g.buffer(xs[0].type, size_of(shape))
     offset = 0
     for x in xs:
@@ -124,7 +153,7 @@ def _join(low, shape, axis, xs):
             moved = (*indices[:axis], s.add(indices[axis], s.index(offset)), *indices[axis + 1 :])
             low.g.store(out, flat_index(s, shape, moved), low.a.at(x, indices))
 
-        low.a.nest(x.shape, write)
+        low.a.each_place(x.shape, write)
         offset += x.shape[axis]
     return Stored(shape, xs[0].type, out, s)
 
@@ -136,7 +165,9 @@ def _stack(low, eqn, *xs):
         shape = (*x.shape[:axis], 1, *x.shape[axis:])
         if isinstance(x, Small):
             return Small(x.ids.reshape(shape), x.type)
-        return Lazy(shape, x.type, lambda i: low.a.at(x, (*i[:axis], *i[axis + 1 :])))
+        return low.formula(
+            shape, x.type, lambda i: low.a.at(x, (*i[:axis], *i[axis + 1 :])), (x,), is_cheap(x), aligned=axis > 0
+        )
 
     return [_join(low, aval.shape, axis, [widened(x) for x in xs])]
 
@@ -163,7 +194,7 @@ def _unstack(low, eqn, x):
             def element(indices, k=k):
                 return low.a.at(x, (*indices[:axis], low.s.index(k), *indices[axis:]))
 
-            outs.append(low.result(var.aval.shape, x.type, element, (x,), cheap=True))
+            outs.append(low.result(var.aval.shape, x.type, element, (x,), cheap=True, aligned=axis > 0))
     return outs
 
 
@@ -178,7 +209,7 @@ def _split(low, eqn, x):
                 moved = (*indices[:axis], low.s.add(indices[axis], low.s.index(start)), *indices[axis + 1 :])
                 return low.a.at(x, moved)
 
-            outs.append(low.result(var.aval.shape, x.type, element, (x,), cheap=True))
+            outs.append(low.result(var.aval.shape, x.type, element, (x,), cheap=True, aligned=axis > 0))
         start += n
     return outs
 
@@ -225,7 +256,7 @@ def _pad(low, eqn, x, value):
 
     if size_of(x.shape) == 0:
         return [low.result(aval.shape, x.type, lambda indices: fill, (x,), cheap=True)]
-    return [low.result(aval.shape, x.type, element, (x,))]
+    return [low.result(aval.shape, x.type, element, (x,), aligned=config[:1] == [(0, 0, 0)])]
 
 
 def _iota(low, eqn):
@@ -245,13 +276,21 @@ def _empty(low, eqn):
 
 
 STRUCTURE = {
-    "reshape": _structural(_reshape, _reshape_source),
-    "squeeze": _structural(_reshape, _reshape_source),
-    "expand_dims": _structural(_reshape, _reshape_source),
-    "broadcast_in_dim": _structural(_broadcast, _broadcast_source),
-    "slice": _structural(_slice, _slice_source),
-    "transpose": _structural(lambda eqn, ids: ids.transpose(eqn.params["permutation"]), _transpose_source),
-    "rev": _structural(lambda eqn, ids: np.flip(ids, eqn.params["dimensions"]), _rev_source),
+    "reshape": _structural(_reshape, _reshape_source, lambda eqn: eqn.params["dimensions"] is None),
+    "squeeze": _structural(_reshape, _reshape_source, lambda eqn: True),
+    "expand_dims": _structural(_reshape, _reshape_source, lambda eqn: True),
+    "broadcast_in_dim": _structural(
+        _broadcast, _broadcast_source, lambda eqn: eqn.params["broadcast_dimensions"][:1] == (0,)
+    ),
+    "slice": _structural(_slice, _slice_source, lambda eqn: True),
+    "transpose": _structural(
+        lambda eqn, ids: ids.transpose(eqn.params["permutation"]),
+        _transpose_source,
+        lambda eqn: eqn.params["permutation"][0] == 0,
+    ),
+    "rev": _structural(
+        lambda eqn, ids: np.flip(ids, eqn.params["dimensions"]), _rev_source, lambda eqn: 0 not in eqn.params["dimensions"]
+    ),
     "concatenate": _concatenate,
     "stack": _stack,
     "tile": _tile,
