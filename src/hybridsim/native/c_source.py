@@ -11,8 +11,8 @@ import re
 import numpy as np
 
 from .functions.alone import alone
-from .graph import Branch, Buffer, Graph, Loop, Region, Store, root
-from .live import facts, operands, read_buffers
+from .graph import Branch, Buffer, Graph, Loop, Region, Store, memory, root
+from .live import facts, operands
 from .program import Program
 from .types import BOOL, F32, Type
 
@@ -95,7 +95,7 @@ class _Writer:
     def __init__(self, graph: Graph):
         self.g = graph
         self.facts = facts(self.g)
-        self.read = read_buffers(self.g)
+        self.read = self.facts.read
         self.lines: list[str] = []
         self.indent = 1
         self.rename: dict[int, int] = {}
@@ -110,7 +110,7 @@ class _Writer:
                 const = "const " if kind == "in" else ""
                 setup.append(f"  {const}{_ctype(b.type)} *const b{b.index} = ({const}{_ctype(b.type)} *){kind}[{k}];")
         for b in self.g.buffers:
-            if b.kind == "workspace":
+            if b.kind == "workspace" and b.index in self.read and b.takes_over is None:
                 setup.append(
                     f"  {_ctype(b.type)} *const b{b.index} = ({_ctype(b.type)} *)((char *)workspace + {self.workspace});"
                 )
@@ -170,8 +170,8 @@ class _Writer:
                     self.write_value(item)
             elif isinstance(item, Store):
                 # What is written to memory that nothing reads is left out, and so is the place where it would go.
-                if item.buffer.kind == "output" or root(item.buffer).index in self.read:
-                    self.write(f"b{root(item.buffer).index}[{self.ref(item.place)}] = {self.ref(item.value)};")
+                if root(item.buffer).index in self.read:
+                    self.write(f"b{memory(item.buffer).index}[{self.ref(item.place)}] = {self.ref(item.value)};")
             elif isinstance(item, Loop):
                 self.loop(item)
             else:
@@ -243,7 +243,7 @@ class _Writer:
         op, type = self.g.ops[v], self.g.types[v]
         if op == "load":
             place, buffer = self.g.args[v]
-            return f"b{root(buffer).index}[{self.ref(place)}]"
+            return f"b{memory(buffer).index}[{self.ref(place)}]"
         r = [self.ref(a) for a in operands(self.g, v)]
         source = self.g.types[operands(self.g, v)[0]]
         single = "f" if source == F32 else ""

@@ -8,7 +8,7 @@ done for all of them, and a mask keeps what is stored.
 from .emit_calls import Called
 from .emit_values import ValueEmitter
 from .functions.alone import alone
-from .graph import Branch, Buffer, Graph, Loop, Region, Store
+from .graph import Branch, Buffer, Graph, Loop, Region, Store, root
 from .live import facts
 
 LONGEST_BLOCK = 2000
@@ -43,10 +43,10 @@ class Emitter(ValueEmitter):
                 write(f"  %{array}{k} = getelementptr ptr, ptr %{array}, i64 {k}")
                 write(f"  %b{buffer.index} = load ptr, ptr %{array}{k}")
         for buffer in self.g.buffers:
-            if buffer.kind == "workspace":
+            if buffer.kind == "workspace" and self.is_read(buffer) and buffer.takes_over is None:
                 write(f"  %b{buffer.index} = getelementptr i8, ptr %ws, i64 {self.workspace_size}")
                 size = buffer.size * (1 if self.packed else self.lanes) * max(buffer.type.bits, 8) // 8
-                self.workspace_size += (size + 63) // 64 * 64
+                self.workspace_size += ((size + 63) // 64 | 1) * 64
         self.region(self.g.top)
         write("  ret void")
         if self.cuts:
@@ -83,7 +83,7 @@ class Emitter(ValueEmitter):
                 if item in live:
                     self.value(item)
             elif isinstance(item, Store):
-                if item.value in live and self.is_read(item.buffer):
+                if self.is_read(item.buffer):
                     self.store(item.buffer, item.place, item.value, self.mask)
             elif isinstance(item, Loop):
                 self.loop(item)
@@ -224,4 +224,4 @@ class Emitter(ValueEmitter):
             self.rename_text[result] = value
 
     def is_read(self, buffer: Buffer) -> bool:
-        return buffer.kind == "output" or self.root_index(buffer) in self.read_buffers
+        return root(buffer).index in self.facts.read

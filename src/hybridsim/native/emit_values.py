@@ -4,6 +4,7 @@ import struct
 
 from .emit_calls import Called, call, libm, rarely
 from .graph import Buffer, Graph, root
+from .graph import memory as memory_of
 from .live import Facts, operands
 from .types import BOOL, F32, F64, Type
 
@@ -41,20 +42,9 @@ class ValueEmitter:
         """Where its lines begin."""
         self.rename: dict[int, int] = {}
         self.rename_text: dict[int, str] = {}
-        self.read_buffers = {
-            self.root_index(x)
-            for value in facts.live
-            if graph.ops[value] == "load"
-            for x in graph.args[value]
-            if isinstance(x, Buffer)
-        }
         self._labels = self._temporaries = 0
 
     # Names and types
-
-    @staticmethod
-    def root_index(buffer: Buffer) -> int:
-        return root(buffer).index
 
     def vector(self, T: str) -> str:
         return f"<{self.lanes} x {T}>"
@@ -128,12 +118,12 @@ class ValueEmitter:
         return f"@c{buffer.index} = private unnamed_addr constant [{buffer.size} x {T}] [{values}], align 64"
 
     def base(self, buffer: Buffer) -> str:
-        memory = root(buffer)
+        memory = memory_of(buffer)
         return f"@c{memory.index}" if memory.kind == "constant" else f"%b{memory.index}"
 
     def tag(self, buffer: Buffer) -> str:
-        """Says to LLVM that different buffers are different memory, so that it need not keep their order."""
-        memory = root(buffer)
+        """Says to LLVM what is different memory, so that it need not keep the order of what is done there."""
+        memory = memory_of(buffer)
         self.tagged.add(memory.index)
         return f", !tbaa !{2 * memory.index + 2}"
 

@@ -57,12 +57,22 @@ class Buffer:
     """The memory that this is another name of: the same places, at another time."""
     reusable: bool = False
     """Whether an array that nothing needs any more may be overwritten here by the one that is made of it."""
+    takes_over: "Buffer | None" = None
+    """The memory in which this lies, if another buffer had it before."""
 
 
 def root(buffer: Buffer) -> Buffer:
     """The memory behind a buffer that is another name of it."""
     while buffer.alias_of is not None:
         buffer = buffer.alias_of
+    return buffer
+
+
+def memory(buffer: Buffer) -> Buffer:
+    """The buffer that has the memory in which this one lies."""
+    buffer = root(buffer)
+    while buffer.takes_over is not None:
+        buffer = buffer.takes_over
     return buffer
 
 
@@ -86,6 +96,10 @@ class Loop:
     results: list[int] = field(default_factory=list)
     """Values, in the region of the loop, that hold the carries after it."""
 
+    def inner(self) -> list[Region]:
+        """The regions in it."""
+        return [self.body] if self.test_region is None else [self.test_region, self.body]
+
 
 @dataclass(eq=False)
 class Branch:
@@ -93,6 +107,10 @@ class Branch:
     regions: list[Region]
     outputs: list[list[int]]
     results: list[int]
+
+    def inner(self) -> list[Region]:
+        """The regions in it."""
+        return self.regions
 
 
 class Graph:

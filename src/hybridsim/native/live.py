@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from .graph import Branch, Buffer, Graph, Loop, Region, Store, root
+from .graph import Branch, Graph, Loop, Region, Store, root
 
 
 @dataclass
@@ -17,6 +17,8 @@ class Facts:
     stores: list[Store] = field(default_factory=list)
     varying: set[int] = field(default_factory=set)
     """Values that are different in each lane; empty where there is one lane."""
+    read: set[int] = field(default_factory=set)
+    """Memory that is read, outputs included, by the index of its buffer; stores to other memory are dropped."""
     escaping: set[int] = field(default_factory=set)
     """Values that something else than another value's operation uses: stores, loops, branches."""
 
@@ -66,7 +68,9 @@ def _sources(f: Facts) -> dict[int, list[int]]:
 
 def _mark_live(graph: Graph, f: Facts) -> None:
     sources = _sources(f)
-    read = read_buffers(graph)
+    stores: dict[int, list[Store]] = {}
+    for store in f.stores:
+        stores.setdefault(root(store.buffer).index, []).append(store)
     stack: list[int] = []
 
     def need(value: int) -> None:
@@ -79,10 +83,16 @@ def _mark_live(graph: Graph, f: Facts) -> None:
         f.escaping.add(value)
         need(value)
 
-    for store in f.stores:
-        if store.buffer.kind == "output" or root(store.buffer).index in read:
-            need_outside(store.place)
-            need_outside(store.value)
+    def need_memory(index: int) -> None:
+        if index not in f.read:
+            f.read.add(index)
+            for store in stores.get(index, []):
+                need_outside(store.place)
+                need_outside(store.value)
+
+    for buffer in graph.buffers:
+        if buffer.kind == "output":
+            need_memory(buffer.index)
     for loop in f.loops:
         if loop.test is not None:
             need_outside(loop.test)
@@ -93,20 +103,11 @@ def _mark_live(graph: Graph, f: Facts) -> None:
         if value in sources:
             for x in sources[value]:
                 need_outside(x)
-        else:
-            for x in operands(graph, value):
-                need(x)
-
-
-def read_buffers(graph: Graph) -> set[int]:
-    """Memory that is read somewhere; stores to other memory are dropped."""
-    return {
-        root(x).index
-        for value, op in enumerate(graph.ops)
-        if op == "load"
-        for x in graph.args[value]
-        if isinstance(x, Buffer)
-    }
+            continue
+        for x in operands(graph, value):
+            need(x)
+        if graph.ops[value] == "load":
+            need_memory(root(graph.args[value][1]).index)
 
 
 def _mark_varying(graph: Graph, f: Facts, uniform: frozenset[int]) -> None:

@@ -19,13 +19,7 @@ def order(graph: Graph, found: Facts) -> None:
         _Ordering(graph, found.live, region).run()
         for item in region.items:
             if isinstance(item, (Loop, Branch)):
-                stack += _inner(item)
-
-
-def _inner(item: Loop | Branch) -> list[Region]:
-    if isinstance(item, Branch):
-        return item.regions
-    return [item.body] if item.test_region is None else [item.test_region, item.body]
+                stack += item.inner()
 
 
 class _Ordering:
@@ -87,7 +81,7 @@ class _Ordering:
         else:
             used.update(v for carry in item.carries for v in carry)
             used.update([] if item.test is None else [item.test])
-        for region in _inner(item):
+        for region in item.inner():
             for x in region.items:
                 if not isinstance(x, int):
                     used |= self._used_by(x)

@@ -12,6 +12,7 @@ from .graph import Buffer, Graph
 from .lower import Lowering, inline
 from .rows import is_long
 from .types import type_of
+from .workspace import share
 
 
 @dataclass
@@ -42,6 +43,7 @@ def lower(closed: jcore.ClosedJaxpr) -> Program:
     outputs = [_write(low, out) for out in inline(low, closed, arrays)]
     low.g.close(low.g.top)
     fuse(low.g)
+    share(low.g)
     return Program(low.g, inputs, outputs, low.rows + low.runs, time.perf_counter() - started)
 
 

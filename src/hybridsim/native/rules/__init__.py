@@ -16,7 +16,7 @@ from .structure import STRUCTURE
 IN_ROWS = frozenset((
     *ELEMENTWISE, *CALLS, *CONTROL, *REDUCTIONS, *DOT,
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "slice", "transpose", "rev",
-    "concatenate", "stack", "split", "unstack", "pad", "gather", "dynamic_slice",
+    "concatenate", "stack", "split", "unstack", "pad", "gather", "dynamic_slice", "scatter", "scatter-add", "scatter_add",
 ))  # fmt: skip
 """Primitives whose rules know of loops over rows that are open; for all others these are closed."""
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..arrays import SMALL, Small, Stored, flat_index, size_of
+from ..arrays import SMALL, Small, Stored, flat_index, in_memory, size_of
 from ..graph import Buffer, root
-from ..rows import is_long
+from ..rows import has_rows, is_long
 from ..types import BOOL
 
 
@@ -171,28 +171,36 @@ def _scatter(combine):
             return tuple(out), inside
 
         known = _known(low, indices)
-        written_out = not is_long(updates.shape) or all(isinstance(y, Small) for y in (x, updates))
-        if known is not None and written_out and max(size_of(x.shape), size_of(updates.shape)) <= SMALL:
-            ids = low.a.small(x).ids.copy()
-            new = low.a.small(updates)
-            grid = np.indices(updates.shape)
-            places, inside = _known_places(
-                x.shape,
-                grid,
-                [grid[i] for i in scatter_dims],
-                known,
-                dict(zip(window_operand, d.update_window_dims, strict=True)),
-                dict(zip(d.operand_batching_dims, d.scatter_indices_batching_dims, strict=True)),
-                {o: x.shape[o] - window[o] for o in d.scatter_dims_to_operand_dims},
-            )
+        windows = dict(zip(window_operand, d.update_window_dims, strict=True))
+        batching = dict(zip(d.operand_batching_dims, d.scatter_indices_batching_dims, strict=True))
+        last = {o: x.shape[o] - window[o] for o in d.scatter_dims_to_operand_dims}
+
+        def written_out(ids: np.ndarray, new: np.ndarray) -> np.ndarray:
+            """The table of x with updates at places that are known."""
+            grid = np.indices(new.shape)
+            batch = [grid[i] for i in scatter_dims]
+            places, inside = _known_places(ids.shape, grid, batch, known, windows, batching, last)
             flat = ids.ravel()
-            targets = np.ravel_multi_index(places, x.shape).ravel() if x.shape else np.zeros(inside.size, dtype=int)
-            for place, value, ok in zip(
-                targets.tolist(), new.ids.ravel().tolist(), inside.ravel().tolist(), strict=True
-            ):
+            targets = np.ravel_multi_index(places, ids.shape).ravel() if ids.shape else np.zeros(inside.size, dtype=int)
+            for place, value, ok in zip(targets.tolist(), new.ravel().tolist(), inside.ravel().tolist(), strict=True):
                 if ok or clip:
                     flat[place] = combine(s, int(flat[place]), value)
-            return [Small(flat.reshape(x.shape), x.type)]
+            return flat.reshape(ids.shape)
+
+        if known is not None and windows.get(0) == 0 and 0 not in last and has_rows(x.shape) and has_rows(updates.shape):
+            if in_memory(x) or in_memory(updates):  # to each row the same
+                return [
+                    low.a.in_rows(
+                        x.shape[0],
+                        x.type,
+                        (x, updates),
+                        lambda row: written_out(low.a.row_of(x, row)[None], low.a.row_of(updates, row)[None])[0],
+                    )
+                ]
+        x, updates, indices = (low.a.in_any_order(y) for y in (x, updates, indices))
+        few = not is_long(updates.shape) or all(isinstance(y, Small) for y in (x, updates))
+        if known is not None and few and max(size_of(x.shape), size_of(updates.shape)) <= SMALL:
+            return [Small(written_out(low.a.small(x).ids.copy(), low.a.small(updates).ids), x.type)]
         out = _memory_to_change(low, x)
 
         def write(place):

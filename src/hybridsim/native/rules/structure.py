@@ -133,6 +133,8 @@ def _concatenate(low, eqn, *xs):
 
 
 def _join(low, shape, axis, xs):
+    if len(xs) == 1:
+        return xs[0]
     all_small = all(isinstance(x, Small) for x in xs)
     if size_of(shape) <= SMALL and (all_small or (size_of(shape) <= FROM_MEMORY and not is_long(shape))):
         return Small(np.concatenate([low.a.small(x).ids for x in xs], axis=axis), xs[0].type)
@@ -242,7 +244,10 @@ def _pad(low, eqn, x, value):
 
     def element(indices):
         inside, places = s.const(True, BOOL), []
-        for i, n, (lo, _, interior) in zip(indices, x.shape, config, strict=True):
+        for i, n, (lo, hi, interior) in zip(indices, x.shape, config, strict=True):
+            if lo == hi == interior == 0:
+                places.append(i)
+                continue
             shifted = s.sub(i, s.index(lo))
             step = s.index(interior + 1)
             place = s.integer_div(shifted, step)
