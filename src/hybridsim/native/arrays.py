@@ -1,6 +1,6 @@
 """Arrays while compiling: small ones are tables of scalars, large ones are formulas, rows or memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -199,7 +199,7 @@ class Arrays:
             return x
         return self.in_rows(x.shape[0], x.type, (x,), lambda row: self.row_of(x, row))
 
-    def in_rows(self, rows: int, type: Type, inputs: tuple[Array, ...], compute: Callable[[int], np.ndarray]) -> Rows:
+    def in_rows(self, rows: int, type: Type, inputs: Sequence[Array], compute: Callable[[int], np.ndarray]) -> Rows:
         """compute(row), the values of a row, for all rows; of the inputs it needs at most the same row."""
         for x in inputs:
             if not is_aligned(x) or x.shape[:1] != (rows,):
@@ -209,7 +209,7 @@ class Arrays:
             ids = compute(loop.index)
         return Rows((rows, *ids.shape), type, loop, ids[None], 1, self)
 
-    def joined(self, shape: tuple[int, ...], xs: tuple[Array, ...]) -> Columns:
+    def joined(self, shape: tuple[int, ...], xs: Sequence[Array]) -> Columns:
         """Arrays of rows, one below the other."""
         type, offset = xs[0].type, 0
         columns = np.empty(shape[1:], dtype=object)

@@ -48,30 +48,14 @@ def reduction(name):
 
 def reduce_array(low, x, name, axes, out_shape, type):
     """x folded by an operation over some axes."""
-    s, fold = low.s, _combine(name)
+    s = low.s
     start = s.const(_start(name, type), type)
-
-    def written_out(ids: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-        kept = [d for d in range(ids.ndim) if d not in axes]
-        shape = tuple(ids.shape[d] for d in kept)
-        rows = ids.transpose(*kept, *axes).reshape(size_of(shape), size_of(tuple(ids.shape[d] for d in axes)))
-        out = []
-        for row in rows.tolist():
-            if name == "add":
-                out.append(s.total(row, type))
-                continue
-            total = row[0] if row else start
-            for value in row[1:]:
-                total = fold(s, total, value)
-            out.append(total)
-        return np.array(out, dtype=np.int64).reshape(shape)
-
     if in_memory(x) and has_rows(x.shape) and 0 not in axes:
         inner = tuple(d - 1 for d in axes)
-        return low.a.in_rows(x.shape[0], type, (x,), lambda row: written_out(low.a.row_of(x, row), inner))
+        return low.a.in_rows(x.shape[0], type, (x,), lambda row: _written_out(s, name, low.a.row_of(x, row), inner, type))
     low.a.settle(x)
     if isinstance(x, Small) or (size_of(x.shape) <= FROM_MEMORY and not is_long(x.shape)):
-        return Small(written_out(low.a.small(x).ids, axes), type)
+        return Small(_written_out(s, name, low.a.small(x).ids, axes, type), type)
     if isinstance(x, (Rows, Columns)):
         x = low.a.stored(x)
     if size_of(out_shape) <= 16:
@@ -82,6 +66,24 @@ def reduce_array(low, x, name, axes, out_shape, type):
     out = low.g.buffer(type, size_of(out_shape))
     low.a.fill(out, out_shape, lambda outer: _folded(low, x, axes, outer, start, name))
     return Stored(out_shape, type, out, s)
+
+
+def _written_out(s, name, ids: np.ndarray, axes, type) -> np.ndarray:
+    """The folds over some axes of a table of scalars."""
+    kept = [d for d in range(ids.ndim) if d not in axes]
+    shape = tuple(ids.shape[d] for d in kept)
+    rows = ids.transpose(*kept, *axes).reshape(size_of(shape), size_of(tuple(ids.shape[d] for d in axes)))
+    fold, start = _combine(name), s.const(_start(name, type), type)
+    out = []
+    for row in rows.tolist():
+        if name == "add":
+            out.append(s.total(row, type))
+            continue
+        total = row[0] if row else start
+        for value in row[1:]:
+            total = fold(s, total, value)
+        out.append(total)
+    return np.array(out, dtype=np.int64).reshape(shape)
 
 
 def _folded(low, x, axes, outer, start, name):
