@@ -37,6 +37,8 @@ class Forest:
 
     levels: tuple[Level, ...]
     runs: tuple[tuple[Level, ...], ...]
+    order: np.ndarray
+    """All nodes, level by level."""
 
     @classmethod
     def of(cls, parents: np.ndarray) -> "Forest":
@@ -54,7 +56,8 @@ class Forest:
             level_parents = [slot[parents[i]] if parents[i] >= 0 else 0 for i in nodes]
             levels.append(Level(np.array(nodes), np.array(level_parents), above))
             above = len(nodes)
-        return cls(tuple(levels), _runs(levels))
+        order = np.concatenate([level.nodes for level in levels] or [np.zeros(0, dtype=int)])
+        return cls(tuple(levels), _runs(levels), order)
 
 
 def _runs(levels: list[Level]) -> tuple[tuple[Level, ...], ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from ..spatial import add_at, pick
-from .layout import Forest, Level
+from .layout import Forest
 
 SIDE_BY_SIDE = 2
 """Levels that XLA writes out in one turn of a loop. Native code takes it as leave to write out a loop, or to join loops."""
@@ -57,23 +57,22 @@ def outward(forest: Forest, step: Callable[..., Tree], world: Tree, *inputs: Tre
 
     `world` is the value of the roots' parent, with one row.
     """
-    values, places, above = [], [], world
-    for run in forest.runs:
+    values, above = [], world
+
+    def next_level(above, inputs):
+        value = step(above, *inputs)
+        return value, value
+
+    for run, here in zip(forest.runs, _by_run(forest, inputs), strict=True):
         first = run[0]
         parent = jax.tree.map(lambda x, first=first: take(x, first.parents), above)
         if len(run) == 1:
-            above = step(parent, *_rows(inputs, first.nodes))
+            above = step(parent, *here)
             values.append(above)
         else:
-
-            def next_level(above, inputs):
-                value = step(above, *inputs)
-                return value, value
-
-            above, of_levels = lax.scan(next_level, parent, _rows(inputs, _nodes(run)), unroll=SIDE_BY_SIDE)
+            above, of_levels = lax.scan(next_level, parent, here, unroll=SIDE_BY_SIDE)
             values.append(_flat(of_levels))
-        places.append(_nodes(run).ravel())
-    return put_together(values, places)
+    return _in_order(forest, values)
 
 
 def inward(forest: Forest, step: Callable[..., tuple[Tree, Tree]], *inputs: Tree) -> Tree:
@@ -81,27 +80,25 @@ def inward(forest: Forest, step: Callable[..., tuple[Tree, Tree]], *inputs: Tree
 
     At a level where only some nodes have children the others receive zero.
     """
-    values, places, received = [], [], None
-    for run in reversed(forest.runs):
+    values, received = [], None
+
+    def next_level(received, inputs):
+        value, passed = step(received, *inputs)
+        return passed, value
+
+    for run, here in reversed(list(zip(forest.runs, _by_run(forest, inputs), strict=True))):
         first = run[0]
         if len(run) == 1:
-            value, received = step(received, *_rows(inputs, first.nodes))
+            value, received = step(received, *here)
             values.append(value)
         else:
-
-            def next_level(received, inputs):
-                value, passed = step(received, *inputs)
-                return passed, value
-
             if received is None:
-                _, passed = jax.eval_shape(step, None, *_rows(inputs, run[-1].nodes))
+                _, passed = jax.eval_shape(step, None, *jax.tree.map(lambda x: x[0], here))
                 received = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), passed)
-            levels = _rows(inputs, _nodes(run))
-            received, of_levels = lax.scan(next_level, received, levels, reverse=True, unroll=SIDE_BY_SIDE)
+            received, of_levels = lax.scan(next_level, received, here, reverse=True, unroll=SIDE_BY_SIDE)
             values.append(_flat(of_levels))
-        places.append(_nodes(run).ravel())
         received = jax.tree.map(lambda x, first=first: add_up(x, first.parents, first.above), received)
-    return put_together(values, places)
+    return _in_order(forest, values[::-1])
 
 
 def sum_outward(forest: Forest, x):
@@ -123,13 +120,29 @@ def sum_inward(forest: Forest, x: Tree) -> Tree:
     return inward(forest, step, x)
 
 
-def _nodes(run: tuple[Level, ...]) -> np.ndarray:
-    """The nodes of a run, one row a level."""
-    return np.stack([level.nodes for level in run])
+def _by_run(forest: Forest, inputs: tuple[Tree, ...]) -> list[tuple[Tree, ...]]:
+    """The rows of each run; where it has several levels, with one more axis for these.
+
+    All rows are sorted and cut at once: so the derivative puts them together at once, and its cost does not grow with
+    the number of levels for every row.
+    """
+    sizes = [sum(len(level.nodes) for level in run) for run in forest.runs]
+
+    def cut(x) -> list:
+        x = take(jnp.asarray(x), forest.order)
+        pieces = lax.split(x, sizes) if len(sizes) > 1 else [x]
+        return [
+            piece if len(run) == 1 else piece.reshape(len(run), -1, *x.shape[1:])
+            for run, piece in zip(forest.runs, pieces, strict=True)
+        ]
+
+    leaves, tree = jax.tree.flatten(inputs)
+    return [tree.unflatten(pieces) for pieces in zip(*map(cut, leaves), strict=True)]
 
 
-def _rows(inputs: tuple[Tree, ...], nodes: np.ndarray) -> tuple[Tree, ...]:
-    return jax.tree.map(lambda x: rows(x, nodes), inputs)
+def _in_order(forest: Forest, values: list[Tree]) -> Tree:
+    """The values of all runs, in the order of the nodes."""
+    return put_together(values, [level.nodes for run in forest.runs for level in run])
 
 
 def _flat(values: Tree) -> Tree:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .graph import Buffer, Loop, Store, is_within, root
+from .graph import Buffer, Loop, Region, Store, is_within, root
 from .rows import Columns, RowLoop, RowLoops, Rows, has_rows, is_long, narrow_axes
 from .scalars import Scalars
 from .types import INDEX, Type
 
-FROM_MEMORY = 256
+FROM_MEMORY = 576
 """What comes out of memory becomes scalars only up to this many numbers."""
 SMALL = 2048
 """Arrays with more numbers than this stay in memory."""
@@ -208,6 +208,30 @@ class Arrays:
         with self.g.inside(loop.body):
             ids = compute(loop.index)
         return Rows((rows, *ids.shape), type, loop, ids[None], 1, self)
+
+    def is_zero(self, x: Array) -> bool:
+        """Whether it is known that all entries are zero."""
+        constants = self.g.constants
+        if isinstance(x, Small):
+            return all(constants.get(i) == 0 for i in x.ids.ravel().tolist())
+        if not has_rows(x.shape) or not is_cheap(x):
+            return False
+        self.settle(x)
+        somewhere = self.g.fresh("counter", INDEX, Region(self.g.current, pinned=False))
+        return all(constants.get(i) == 0 for i in self.row_of(x, somewhere).ravel().tolist())
+
+    def moved(self, shape: tuple[int, ...], x: Array, sources: np.ndarray) -> Lazy:
+        """Rows of x in another order: of each row the row that it comes from, or -1 where it is zero."""
+        self.settle(x)
+        table = self.constant(sources, INDEX)
+        zero = self.s.const(0, x.type)
+
+        def element(indices):
+            source = self.at(table, indices[:1])
+            value = self.at(x, (self.s.clamp_index(source, 0, max(x.shape[0] - 1, 0)), *indices[1:]))
+            return value if (sources >= 0).all() else self.s.select(self.s.compare("lt", source, self.s.index(0)), zero, value)
+
+        return Lazy(shape, x.type, element, cheap=False, reads=memory_read(x))
 
     def joined(self, shape: tuple[int, ...], xs: Sequence[Array]) -> Columns:
         """Arrays of rows, one below the other."""

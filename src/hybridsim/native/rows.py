@@ -16,7 +16,7 @@ from .types import INDEX, Type
 if TYPE_CHECKING:
     from .arrays import Arrays, Stored
 
-MANY = 24
+MANY = 16
 """Arrays with as many numbers along an axis are computed in loops."""
 WIDE = 64
 """Rows of more numbers than this are computed in loops themselves."""

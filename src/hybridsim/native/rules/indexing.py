@@ -140,6 +140,17 @@ def _missing(type, fill_value):
     return info.min if type.signed else info.max
 
 
+def _sources(low, x, targets: np.ndarray) -> np.ndarray | None:
+    """Of each row of x, which row is added to it, -1: none; None if that is not all: x is not zero, or rows add up."""
+    inside = targets[(targets >= 0) & (targets < x.shape[0])]
+    if len(np.unique(inside)) < len(inside) or not low.a.is_zero(x):
+        return None
+    sources = np.full(x.shape[0], -1)
+    places = np.flatnonzero((targets >= 0) & (targets < x.shape[0]))
+    sources[targets[places]] = places
+    return sources
+
+
 def _scatter(combine):
     def rule(low, eqn, x, indices, updates):
         d, s = eqn.params["dimension_numbers"], low.s
@@ -197,6 +208,11 @@ def _scatter(combine):
                         lambda row: written_out(low.a.row_of(x, row)[None], low.a.row_of(updates, row)[None])[0],
                     )
                 ]
+        rows_only = tuple(d.scatter_dims_to_operand_dims) == (0,) == tuple(d.inserted_window_dims) and not batching
+        if known is not None and rows_only and updates.shape[1:] == x.shape[1:] and is_long(x.shape):
+            sources = _sources(low, x, known[:, 0])
+            if sources is not None:
+                return [low.a.moved(x.shape, updates, sources)]
         x, updates, indices = (low.a.in_any_order(y) for y in (x, updates, indices))
         few = not is_long(updates.shape) or all(isinstance(y, Small) for y in (x, updates))
         if known is not None and few and max(size_of(x.shape), size_of(updates.shape)) <= SMALL:
