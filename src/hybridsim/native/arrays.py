@@ -77,9 +77,11 @@ def in_memory(x: Array) -> bool:
 
 
 def size_of(shape: Shape) -> Any:
-    """A number, or an `Affine`, which compares as a large one."""
+    """A number; where that depends on a length an `Affine`, which compares as a large one, also if another axis is empty."""
     size = math.prod(shape)
-    return size if isinstance(size, Affine) else int(size)
+    if isinstance(size, Affine):
+        return size
+    return Affine(()) if any(isinstance(n, Affine) for n in shape) else int(size)
 
 
 def strides_of(shape: Shape) -> list:

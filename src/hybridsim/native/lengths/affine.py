@@ -20,7 +20,7 @@ class Affine:
     """
 
     factors: tuple[tuple[int, int], ...]
-    """(number of the length, its factor) in order of the first; no factor is zero."""
+    """(number of the length, its factor) in order of the first; no factor is zero. None at all: an empty array of long rows."""
     constant: int = 0
 
     __array_ufunc__ = None  # NumPy's integers leave arithmetic with it to the methods below
@@ -72,7 +72,7 @@ class Affine:
         difference = self - other
         if not isinstance(difference, Affine):
             return difference > 0
-        signs = {factor > 0 for _, factor in difference.factors}
+        signs = {factor > 0 for _, factor in difference.factors} or {True}
         if len(signs) > 1:
             raise NotGeneralError(f"whether {self} exceeds {other}")
         return signs.pop()

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ..rules.calls import CALLED
 from .affine import Affine, NotGeneralError, Size
 from .relations import RELATIONS
 
@@ -11,6 +12,8 @@ Rewritten = dict[str, Any]
 
 _WITHOUT_RULE = frozenset(("cumprod", "cumlogsumexp", "erf_inv", "reduce_xor"))
 _UNDERSTOOD = (RELATIONS.keys() | {"iota"}) - _WITHOUT_RULE
+_OF_EMPTY = {"concatenate", "dynamic_update_slice", "scan", "while", "cond", *CALLED, *(x for x in RELATIONS if "scatter" in x)}
+"""What leaves an empty operand alone."""
 
 
 def rewritten(eqn: Any, invars: Variables, outvars: Variables) -> Rewritten:
@@ -18,8 +21,15 @@ def rewritten(eqn: Any, invars: Variables, outvars: Variables) -> Rewritten:
     name = eqn.primitive.name
     if name not in _UNDERSTOOD:
         raise NotGeneralError(f"{name} of arrays whose size depends on a length")
+    if any(map(_is_empty, invars)) and not all(map(_is_empty, outvars)) and name not in _OF_EMPTY:
+        raise NotGeneralError(f"{name} that makes numbers of an empty array")
     rule = _PARAMETERS.get(name)
     return {} if rule is None else rule(eqn, invars, outvars)
+
+
+def _is_empty(v: Any) -> bool:
+    """Whether it is one of the arrays without numbers whose other axes depend on lengths."""
+    return 0 in v.aval.shape and any(isinstance(n, Affine) for n in v.aval.shape)
 
 
 def _size(v: Any, d: int) -> Size:
