@@ -1,5 +1,6 @@
 """Programs around a loop of any length, and what the tests of templates compare them by."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -32,6 +33,8 @@ class Program:
     function: Callable
     general: bool = True
     """Whether it can be compiled for any length."""
+    few: tuple[int, ...] = (3, 7)
+    """Lengths that are short, and still the same program."""
 
     def differentiated(self, q, u):
         """One number made of its result, with its gradient."""
@@ -71,7 +74,7 @@ def _policy(q, u):
 
 PROGRAMS = {
     "last": Program(lambda q, u: states(q, u)[-1]),
-    "some in the middle": Program(lambda q, u: states(q, u)[2:4]),
+    "some in the middle": Program(lambda q, u: states(q, u)[2:4], few=(7,)),
     "at an index": Program(lambda q, u: states(q, u)[q.astype(int)[0]]),
     "set last": Program(lambda q, u: states(q, u).at[-1].add(1.0)),
     "in parts": Program(lambda q, u: (states(q, u)[1:], states(q, u)[:-2], states(q, u)[-3:-1])),
@@ -89,7 +92,7 @@ PROGRAMS = {
     "means of means": Program(lambda q, u: jnp.mean(jnp.mean(states(q, u), axis=0)) / u.shape[0]),
     "products": Program(lambda q, u: jnp.max(states(q, u)) * jnp.min(u) + jnp.sum(states(q, u) > 0.5)),
     "running sums": Program(lambda q, u: 0.01 * jnp.cumsum(states(q, u), axis=0)),
-    "running maxima": Program(lambda q, u: jax.lax.cummax(states(q, u), axis=0), general=False),
+    "running maxima": Program(lambda q, u: jax.lax.cummax(jax.lax.stop_gradient(states(q, u)), axis=0) * u),
     "times": Program(lambda q, u: states(q, u) * jnp.linspace(0.0, 1.0, u.shape[0])[:, None]),
     "joined": Program(lambda q, u: jnp.concatenate([states(q, u), q[None], u])),
     "stacked": Program(lambda q, u: jnp.stack([states(q, u), u], axis=1)),
@@ -100,13 +103,13 @@ PROGRAMS = {
     "padded": Program(lambda q, u: jnp.pad(states(q, u), ((1, 2), (0, 1)))),
     "mapped": Program(lambda q, u: jax.vmap(lambda a: states(a, u))(jnp.outer(jnp.arange(3.0), q))),
     "less a log": Program(lambda q, u: states(q, u) - np.cos(np.arange(2.0 * u.shape[0])).reshape(u.shape)),
-    "looked up": Program(_policy),
-    "delayed": Program(_delayed),
+    "looked up": Program(_policy, few=()),
+    "delayed": Program(_delayed, few=(20,)),
     "held": Program(_held),
     "without width": Program(_without_width),
     "largest": Program(lambda q, u: states(q, u)[jnp.argmax(u[:, 0])]),
-    "sorted": Program(lambda q, u: jnp.sort(states(q, u), axis=0), general=False),
-    "pairs": Program(lambda q, u: states(q, u)[:, :1] - u[:, 0], general=False),
+    "sorted": Program(lambda q, u: jnp.sort(states(q, u), axis=0), general=False, few=()),
+    "pairs": Program(lambda q, u: states(q, u)[:, :1] - u[:, 0], general=False, few=()),
 }
 
 
@@ -144,7 +147,7 @@ def described(closed: Any, level: int = 0) -> list[str]:
         shown = {k: p for k, p in shown.items() if "layouts" not in k and k != "branches"}
         reads = [] if eqn.primitive.name in ("jit", "pjit") else [_variable(v) for v in eqn.invars]
         makes = [] if eqn.primitive.name in ("jit", "pjit") else [_variable(v) for v in eqn.outvars]
-        lines.append(f"{level} {eqn.primitive.name} {reads} {makes} {shown}".replace("np.int64", ""))
+        lines.append(re.sub(r"np\.int64\((-?\d+)\)", r"\1", f"{level} {eqn.primitive.name} {reads} {makes} {shown}"))
         for x in inner:
             lines += described(x, level + 1)
     return lines

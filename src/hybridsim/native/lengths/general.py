@@ -5,11 +5,9 @@ So two jaxprs that have one template are that template at two lengths, and its m
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import lcm
 from typing import Any
 
-import numpy as np
 from jax.extend import core as jcore
 
 from ...any_length import ANY_LENGTH
@@ -18,8 +16,8 @@ from .affine import NotGeneralError
 from .labels import LONG, Labels, Places, jaxprs_of
 from .literals import mark_literals
 from .relations import guess_rest
-from .template import ClosedTemplate, Template
-from .write import written
+from .template import Template
+from .write import template_of
 
 SHORTEST = 3
 """Of lengths: with fewer turns JAX may write another program."""
@@ -34,7 +32,7 @@ def general(closed: jcore.ClosedJaxpr) -> Template | None:
         if labels is None:
             return None
         mark_literals(labels)
-        return _template(closed, labels)
+        return template_of(closed, labels)
     except NotGeneralError:
         return None
 
@@ -87,16 +85,3 @@ def _equations(jaxpr: Any, enough: int) -> int:
                 return count
             count += _equations(getattr(inner, "jaxpr", inner), enough - count)
     return count
-
-
-def _template(closed: jcore.ClosedJaxpr, labels: Labels) -> Template:
-    places = labels.root
-    jaxpr = written(places)
-    consts = list(zip(closed.jaxpr.constvars, jaxpr.constvars, closed.consts, strict=True))
-    long = [v in places.sizes for v, _, _ in consts]
-    arrays = [np.asarray(x, v.aval.dtype) for (v, _, x), is_long in zip(consts, long, strict=True) if is_long]
-    inputs = [*jaxpr.invars, *(w for (_, w, _), is_long in zip(consts, long, strict=True) if is_long)]
-    left = [(w, x) for (_, w, x), is_long in zip(consts, long, strict=True) if not is_long]
-    jaxpr = replace(jaxpr, constvars=[w for w, _ in left], invars=inputs)
-    closed_template = ClosedTemplate(jaxpr, [x for _, x in left])
-    return Template(closed_template, tuple(np.ascontiguousarray(x) for x in arrays), tuple(labels.lengths))

@@ -14,6 +14,7 @@ from functools import cached_property
 from math import lcm
 from typing import Any, NamedTuple
 
+import numpy as np
 from jax.extend import core as jcore
 
 from ..rules.calls import CALLED
@@ -23,6 +24,10 @@ LONG = 32
 """Turns from which on a loop outside of others is taken for one whose length may change."""
 SMALLEST = 2
 """Axes of one number are broadcast, and empty ones left out, so no label is smaller."""
+
+
+Integer = int | np.integer
+"""JAX has both in its equations."""
 
 
 class Axis(NamedTuple):
@@ -145,15 +150,15 @@ class Labels:
             for axis in axes:
                 self.set(axis, label)
 
-    def divide(self, label: Size, divisor: int) -> Size | None:
+    def divide(self, label: Size, divisor: Integer) -> Size | None:
         """The label divided by a number. Where that is no whole number of lengths, remember by what these should be counted."""
         if not isinstance(label, Affine):
             return None
         for k, factor in label.factors:
             if factor % divisor:
-                self.factors[k] = lcm(self.factors.get(k, 1), divisor)
+                self.factors[k] = lcm(self.factors.get(k, 1), int(divisor))
                 return None
-        return label // divisor
+        return label // int(divisor)
 
     def spread(self) -> None:
         """Until nothing more can be said. What is a guess comes after all that is sure."""
@@ -179,20 +184,20 @@ class Link:
         self.labels, self.places, self.k = labels, places, k
         self.eqn: Any = places.jaxpr.eqns[k]
 
-    def axis(self, v: Any, d: int) -> Axis:
-        return Axis(self.places, v, d)
+    def axis(self, v: Any, d: Integer) -> Axis:
+        return Axis(self.places, v, int(d))
 
-    def label(self, v: Any, d: int) -> Affine | None:
-        return self.places.label(v, d)
+    def label(self, v: Any, d: Integer) -> Affine | None:
+        return self.places.label(v, int(d))
 
-    def set(self, v: Any, d: int, label: Size | None) -> None:
+    def set(self, v: Any, d: Integer, label: Size | None) -> None:
         self.labels.set(self.axis(v, d), label)
 
-    def same(self, *axes: tuple[Any, int]) -> None:
+    def same(self, *axes: tuple[Any, Integer]) -> None:
         """These axes of variables have one size."""
         self.labels.same([self.axis(*axis) for axis in axes])
 
-    def same_if_equal(self, *axes: tuple[Any, int]) -> None:
+    def same_if_equal(self, *axes: tuple[Any, Integer]) -> None:
         """These axes have one size if they have it here: others are broadcast, or whole where some are parts."""
         if len({v.aval.shape[d] for v, d in axes}) == 1:
             self.same(*axes)

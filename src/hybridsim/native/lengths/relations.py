@@ -53,6 +53,11 @@ def _all_axes(eqn: Any) -> Sequence[tuple[int, int]]:
     return [(d, d) for d in range(len(eqn.invars[0].aval.shape))]
 
 
+def _along(link: Link) -> int:
+    p = link.eqn.params
+    return int(p["dimension"] if "dimension" in p else p.get("axis", 0))
+
+
 def _unchanged(link: Link) -> None:
     for v, w in zip(link.eqn.invars, link.eqn.outvars, strict=True):
         for d in range(len(v.aval.shape)):
@@ -61,7 +66,7 @@ def _unchanged(link: Link) -> None:
 
 def _stack(link: Link) -> None:
     """Or the reverse of it: one of the two sides has one more axis."""
-    along = link.eqn.params.get("axis", 0)
+    along = _along(link)
     ins, outs = link.eqn.invars, link.eqn.outvars
     (whole,), parts = (outs, ins) if link.eqn.primitive.name == "stack" else (ins, outs)
     for d in range(len(parts[0].aval.shape)):
@@ -70,7 +75,7 @@ def _stack(link: Link) -> None:
 
 def _joined(link: Link) -> None:
     """Operands or results that lie one after the other along an axis: other axes are the same."""
-    along = link.eqn.params["dimension" if link.eqn.primitive.name == "concatenate" else "axis"]
+    along = _along(link)
     for d in range(len(link.eqn.outvars[0].aval.shape)):
         if d != along:
             link.same(*((v, d) for v in (*link.eqn.invars, *link.eqn.outvars)))
@@ -80,7 +85,7 @@ def _guess_joined(link: Link) -> None:
     """The length of the whole is that of its parts together; what has no label has the size that it has here."""
     eqn = link.eqn
     joining = eqn.primitive.name == "concatenate"
-    along = eqn.params["dimension" if joining else "axis"]
+    along = _along(link)
     (whole,), parts = (eqn.outvars, eqn.invars) if joining else (eqn.invars, eqn.outvars)
     labelled = [link.label(v, along) for v in parts]
     sizes = [link.places.size(v, along) for v in parts]
@@ -234,7 +239,7 @@ def _scatter(link: Link) -> None:
         link.same((x, o), (indices, k))
 
 
-def _windows(link: Link, x: Any, parts: Any, without: Sequence[int], axes: Sequence[int]) -> None:
+def _windows(link: Link, x: Any, parts: Any, without: Sequence, axes: Sequence) -> None:
     """Whole axes of an array that is read or written in parts."""
     for o, e in zip((o for o in range(len(x.aval.shape)) if o not in without), axes, strict=True):
         link.same_if_equal((x, o), (parts, e))

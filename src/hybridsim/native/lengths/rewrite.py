@@ -12,7 +12,15 @@ Rewritten = dict[str, Any]
 
 _WITHOUT_RULE = frozenset(("cumprod", "cumlogsumexp", "erf_inv", "reduce_xor"))
 _UNDERSTOOD = (RELATIONS.keys() | {"iota"}) - _WITHOUT_RULE
-_OF_EMPTY = {"concatenate", "dynamic_update_slice", "scan", "while", "cond", *CALLED, *(x for x in RELATIONS if "scatter" in x)}
+_OF_EMPTY = {
+    "concatenate",
+    "dynamic_update_slice",
+    "scan",
+    "while",
+    "cond",
+    *CALLED,
+    *(x for x in RELATIONS if "scatter" in x),
+}
 """What leaves an empty operand alone."""
 
 

@@ -1,24 +1,37 @@
-"""A jaxpr with labels, written as a part of a template."""
+"""A jaxpr with labels, written as a template."""
 
 from dataclasses import replace
 from itertools import compress
 from typing import Any
 
+import numpy as np
 from jax.extend import core as jcore
 
 from ..rules.calls import CALLED
 from .affine import NotGeneralError
-from .labels import Places, jaxprs_of
+from .labels import Labels, Places, jaxprs_of
 from .rewrite import rewritten
-from .template import Aval, ClosedTemplate, Equation, OpenJaxpr, Variable
+from .template import Aval, ClosedTemplate, Equation, OpenJaxpr, Template, Variable
 
 
-def written(places: Places) -> OpenJaxpr:
+def template_of(closed: jcore.ClosedJaxpr, labels: Labels) -> Template:
     """The jaxpr with the sizes of its labels, without what none of its outputs depends on.
 
     What is not needed often has no labels, because nothing relates it to a loop.
     """
-    return _Writer(places, [True] * len(places.jaxpr.outvars)).jaxpr
+    writer = _Writer(labels.root, [True] * len(closed.jaxpr.outvars))
+    consts = [(v, x) for v, x in zip(closed.jaxpr.constvars, closed.consts, strict=True) if v in writer.needed]
+    long = [(v, x) for v, x in consts if v in labels.root.sizes]
+    short = [(v, x) for v, x in consts if v not in labels.root.sizes]
+    inputs = [v if v in writer.needed else Variable(Aval((0,), v.aval.dtype, False)) for v in closed.jaxpr.invars]
+    jaxpr = OpenJaxpr(
+        [v for v, _ in short],
+        writer.named([*inputs, *(v for v, _ in long)]),
+        writer.jaxpr.outvars,
+        writer.jaxpr.eqns,
+    )
+    arrays = tuple(np.ascontiguousarray(x, v.aval.dtype) for v, x in long)
+    return Template(ClosedTemplate(jaxpr, [x for _, x in short]), arrays, tuple(labels.lengths))
 
 
 class _Writer:
@@ -34,18 +47,19 @@ class _Writer:
         for k, eqn in reversed(list(enumerate(inner.eqns))):
             if eqn.effects or any(v in self.needed for v in eqn.outvars):
                 eqns.append(self._equation(k, eqn))
-        self.jaxpr = OpenJaxpr(self._all(inner.constvars), self._all(inner.invars), self._all(outputs), eqns[::-1])
+        self.jaxpr = OpenJaxpr(self.named(inner.constvars), self.named(inner.invars), self.named(outputs), eqns[::-1])
 
     def _need(self, variables: Any) -> None:
         self.needed.update(v for v in variables if not isinstance(v, jcore.Literal))
 
-    def _all(self, variables: Any) -> list[Any]:
+    def named(self, variables: Any) -> list[Any]:
+        """As they are called in the template."""
         return [v if isinstance(v, jcore.Literal) else self.variables.get(v, v) for v in variables]
 
     def _equation(self, k: int, eqn: Any) -> Any:
         """The equation, of which what it reads is needed from now on."""
         places = self.places
-        invars, outvars = self._all(eqn.invars), self._all(eqn.outvars)
+        invars, outvars = self.named(eqn.invars), self.named(eqn.outvars)
         for i, v in enumerate(eqn.invars):
             if (count := places.literals.get((k, i))) is not None:
                 invars[i] = jcore.Literal(count, v.aval)
@@ -78,7 +92,8 @@ class _Writer:
             places = self.places.inner.get((k, number))
             if places is not None and places.is_labelled:
                 labelled.add(name)
-                inner = _closed_as(inner, places, written(places))
+                writer = _Writer(places, [True] * len(places.jaxpr.outvars))
+                inner = _closed_as(inner, places, writer.jaxpr)
             found.setdefault(name, []).append(inner)
         return {name: tuple(found[name]) if name == "branches" else found[name][0] for name in labelled}
 
