@@ -11,7 +11,7 @@ from touching_scenes import DT, Scene
 
 import hybridsim as hs
 
-STEPS = 200
+STEPS = 150
 SIDE, MASS, FRICTION = 0.1, 0.4, 0.5
 """Of every box [m, kg]."""
 NEAR, APART = 0.11, 1.0

@@ -40,16 +40,23 @@ ANYMAL_STANCE = np.array([-0.1, 0.7, -1.0, 0.1, 0.7, -1.0, -0.1, -0.7, 1.0, 0.1,
 def makers() -> dict[str, Callable[[], Scene]]:
     return {
         **{name: partial(gymnasium_robot, name) for name in GYMNASIUM},
+        "Humanoid, Newton": partial(gymnasium_robot, "Humanoid", newton=True),
         "A1": partial(quadruped, "A1", A1, A1_STANCE, 100.0),
         "ANYmal": partial(quadruped, "ANYmal", ANYMAL, ANYMAL_STANCE, 300.0),
         "A1, feet only": partial(quadruped, "A1, feet only", A1, A1_STANCE, 100.0, touching="*foot*"),
     }
 
 
-def gymnasium_robot(name: str) -> Scene:
-    """The file with Euler's method, our step, and contact with the floor only; both engines read the same text."""
+def gymnasium_robot(name: str, newton: bool = False) -> Scene:
+    """The file with Euler's method, our step, and contact with the floor only; both engines read the same text.
+
+    With `newton` MuJoCo solves by its default method, which is faster than the one that the Humanoid's file asks for.
+    """
     file, effort = GYMNASIUM[name]
-    text = _floor_only(mujoco.MjSpec.from_file(str(gymnasium_file(file))))
+    spec = mujoco.MjSpec.from_file(str(gymnasium_file(file)))
+    if newton:
+        spec.option.solver, spec.option.iterations = mujoco.mjtSolver.mjSOL_NEWTON, 100
+    text = _floor_only(spec)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", hs.ModelWarning)  # of tendons that do nothing
         path = Path(folder) / file
@@ -59,7 +66,8 @@ def gymnasium_robot(name: str) -> Scene:
     q = engine.qpos0.copy()
     if name == "Ant":
         q[7:] = ANT
-    scene = Scene(name, model, text, q, np.zeros(engine.nv), _controls(engine, effort))
+    title = f"{name}, Newton" if newton else name
+    scene = Scene(title, model, text, q, np.zeros(engine.nv), _controls(engine, effort))
     return replace(scene, q=scene.lifted(GAP - _lowest(engine, q)))
 
 

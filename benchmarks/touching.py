@@ -7,6 +7,7 @@ python benchmarks/touching.py --only A1 --profile      where the time of a step 
 """
 
 import os
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,6 +90,9 @@ def _measured(measures: dict[str, Callable[[], object]], part: Part) -> tuple[li
         except MissingError as error:
             missing[name] = str(error)
             print(error, flush=True)
+        except Exception as error:  # of the engine; the other rows are worth having all the same
+            missing[name] = f"**{type(error).__name__}**"
+            traceback.print_exc()
     return results, missing
 
 

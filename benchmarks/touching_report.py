@@ -12,7 +12,7 @@ from touching_rollouts import SPREAD, STATES, Batch, Result
 
 ONE, BATCH, HARD = 1.5, 4.0, 1.0
 """Least speed beside MuJoCo's, from one state and from many; and both of the scenes with the most to do."""
-HARDEST = ("Humanoid", "ANYmal", "16 boxes", "16 boxes, apart")
+HARDEST = ("Humanoid", "Humanoid, Newton", "ANYmal", "16 boxes", "16 boxes, apart")
 CHAIN = 6.0
 """Least speed of chains beside MuJoCo's."""
 LONG = ("chain of 20", "chain of 50")
@@ -125,8 +125,9 @@ ROLLOUTS = Part(
     _rollout_row,
     "Rollouts with contact, time a step",
     "The same mechanisms, shapes and pairs in both engines, in steps of 2 ms by Euler's method with implicit damping "
-    "(`hs.ImplicitDamping()`). Contact is by `hs.Impulses()`, and by the file's solver settings in MuJoCo, whose contact is "
-    "softer, so that motions are alike and not equal. Candidates: points that we may find touching. Touching: mean number of "
+    "(`hs.ImplicitDamping()`). Contact is by `hs.Impulses()`, and by the file's solver settings in MuJoCo (Newton: by its default "
+    "ones), whose contact is softer, so that motions are alike and not equal. Candidates: points that we may find touching. "
+    "Touching: mean number of "
     "MuJoCo's contacts. MuJoCo: `mujoco.rollout`. Compile: trace + lower and emit + LLVM of the rollout, with nothing on disk "
     f"[s]; of the batch all together. Batch, states x steps: {STATES} states, whose velocities differ by up to {SPREAD:g}, by "
     "`native.batch` and `mujoco.rollout`; where that would take long, fewer steps, then fewer states.",
