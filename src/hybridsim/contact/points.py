@@ -12,16 +12,28 @@ from ..dynamics import link_poses
 from ..model import Model
 from ..model.names import Marks
 from ..spatial import Array, Transform, matrix_from_quaternion, pick
-from .detect import PAIRS, Placed, each, how_many
+from .detect import PAIRS, UPRIGHT, Pair, Placed, each, how_many
 from .interface import Moment, Points
+
+
+@dataclass(frozen=True)
+class Sort:
+    """Which function finds the points of a pair."""
+
+    kinds: tuple[str, str]
+    upright: bool
+
+    @property
+    def pair(self) -> Pair:
+        return (UPRIGHT if self.upright else PAIRS)[self.kinds]
 
 
 @dataclass(frozen=True, eq=False)
 class PointTable:
     """What of the points is static."""
 
-    groups: tuple[tuple[tuple[str, str], np.ndarray], ...]
-    """Pairs of one kind with one number of points: kinds, and indices of pairs."""
+    groups: tuple[tuple["Sort", np.ndarray], ...]
+    """Pairs of one sort with one number of points, and their indices."""
     pairs: np.ndarray
     """Of each point, its pair."""
     nodes_a: np.ndarray
@@ -34,16 +46,12 @@ def point_table(now: Moment) -> PointTable:
     geometry, link_nodes = now.model.geometry, now.mechanism.link_nodes
     sizes = tuple(len(points) for points in geometry.points)
     nodes = tuple(int(link_nodes[link]) if link >= 0 else -1 for link in geometry.links)
-    return _table(now.model.contacts.pairs, geometry.shapes, sizes, nodes)
+    return _table(now.model.contacts.pairs, now.model.contacts.upright, geometry.shapes, sizes, nodes)
 
 
 def count_points(model: Model) -> int:
     """How many points all pairs have."""
-    geometry = model.geometry
-    return sum(
-        how_many(geometry.shapes[a], geometry.shapes[b], len(geometry.points[a]), len(geometry.points[b]))
-        for a, b in model.contacts.pairs
-    )
+    return len(pairs_of_points(model))
 
 
 def pairs_of_points(model: Model) -> np.ndarray:
@@ -55,18 +63,19 @@ def table_of_pairs(model: Model) -> PointTable:
     """The table of a model whose mechanism is not assembled: without nodes."""
     geometry = model.geometry
     sizes = tuple(len(points) for points in geometry.points)
-    return _table(model.contacts.pairs, geometry.shapes, sizes, (-1,) * len(sizes))
+    return _table(model.contacts.pairs, model.contacts.upright, geometry.shapes, sizes, (-1,) * len(sizes))
 
 
 @lru_cache(maxsize=64)
-def _table(pairs: tuple, shapes: tuple, sizes: tuple, nodes: tuple) -> PointTable:
-    members: dict[tuple, list[int]] = {}
+def _table(pairs: tuple, upright: frozenset, shapes: tuple, sizes: tuple, nodes: tuple) -> PointTable:
+    members: dict[tuple[Sort, int, int], list[int]] = {}
     for i, (a, b) in enumerate(pairs):
-        members.setdefault((shapes[a], shapes[b], sizes[a], sizes[b]), []).append(i)
+        sort = Sort((shapes[a], shapes[b]), (a, b) in upright)
+        members.setdefault((sort, sizes[a], sizes[b]), []).append(i)
     groups, owners = [], []
-    for (kind_a, kind_b, size_a, size_b), group in members.items():
-        count = how_many(kind_a, kind_b, size_a, size_b)
-        groups.append(((kind_a, kind_b), np.array(group)))
+    for (sort, size_a, size_b), group in members.items():
+        count = how_many(sort.pair, size_a, size_b)
+        groups.append((sort, np.array(group)))
         owners.append(np.repeat(group, count))
     owner = np.concatenate([np.zeros(0, dtype=int), *owners]).astype(int)
     of_a, of_b = (np.array([nodes[pair[i]] for pair in pairs], dtype=int)[owner] for i in (0, 1))
@@ -92,7 +101,7 @@ def contact_points(now: Moment) -> Points:
         return Points(jnp.zeros(0), jnp.zeros((0, 3)), jnp.zeros((0, 3)))
     poses = _shape_poses(now)
     found = []
-    for kinds, group in table.groups:
+    for sort, group in table.groups:
         a, b = (np.array([pairs[i][side] for i in group]) for side in (0, 1))
 
         def placed(shapes):
@@ -101,7 +110,7 @@ def contact_points(now: Moment) -> Points:
                 pose, pick(geometry.size, shapes), jnp.stack([jnp.asarray(geometry.points[i]) for i in shapes])
             )
 
-        touch = each(PAIRS[kinds])(placed(a), placed(b))
+        touch = each(sort.pair)(placed(a), placed(b))
         found.append(jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), touch))
     touch = jax.tree.map(lambda *parts: jnp.concatenate(parts), *found)
     return Points(touch.distance, touch.normal, _acting_point(table, touch))

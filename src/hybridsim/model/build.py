@@ -68,7 +68,7 @@ def build_spec(spec: Spec, strict: bool = True) -> Model:
         ),
         joints=stacked,
         geometry=geometry,
-        contacts=default_contacts(geometry, topology, spec.self_collision, spec.excludes, spec.pairs),
+        contacts=default_contacts(geometry, topology, stacked, spec.self_collision, spec.excludes, spec.pairs),
         limits=default_limits(stacked, topology),
         actuators=_stack_actuators(spec, topology, where),
         gravity=gravity,

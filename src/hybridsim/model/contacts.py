@@ -33,6 +33,8 @@ class Contacts(eqx.Module):
 
     pairs: tuple[tuple[int, int], ...] = eqx.field(static=True)
     """Indices of two shapes, a and b, ordered by kind of shape as in `SHAPES`."""
+    upright: frozenset[tuple[int, int]] = eqx.field(static=True)
+    """Pairs of a cylinder with an extruded shape whose axes stay parallel, see `upright_pairs`."""
 
 
 class Limits(eqx.Module):

@@ -17,6 +17,7 @@ from .geometry import SHAPES, Geometry
 from .model import Joints, Model
 from .spec import WORLD, Numbers
 from .topology import Topology
+from .upright import upright_pairs
 
 TOUCHING = frozenset(
     (a, b)
@@ -81,7 +82,7 @@ def with_contacts(
         contacts = model.contacts
     else:
         chosen = filtered(geometry, topology, True) if pairs is None else _named(geometry, topology, pairs)
-        contacts = contacts_of(geometry, known(geometry, chosen))
+        contacts = contacts_of(geometry, topology, model.joints, known(geometry, chosen))
     for name, value in numbers.items():
         if name not in DEFAULTS and name != "friction":
             raise ModelError(f"contacts have no number {name!r}; they have friction, {', '.join(DEFAULTS)}")
@@ -95,18 +96,19 @@ def with_contacts(
     return dataclasses.replace(model, contacts=contacts)
 
 
-def contacts_of(geometry: Geometry, pairs: Sequence[tuple[int, int]]) -> Contacts:
+def contacts_of(geometry: Geometry, topology: Topology, joints: Joints, pairs: Sequence[tuple[int, int]]) -> Contacts:
     """Pairs with default numbers; the friction of a pair is the larger one of its shapes (as in MuJoCo)."""
     a, b = (np.array([pair[i] for pair in pairs], dtype=int) for i in (0, 1))
     friction = geometry.friction
     larger = (jnp if isinstance(friction, jax.Array) else np).maximum(friction[a], friction[b])
     defaults = {name: np.full(len(pairs), value) for name, value in DEFAULTS.items()}
-    return Contacts(friction=larger, **defaults, pairs=tuple(pairs))
+    upright = upright_pairs(geometry, topology, joints, pairs)
+    return Contacts(friction=larger, **defaults, pairs=tuple(pairs), upright=upright)
 
 
 def default_numbers(model: Model) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The numbers with which the model's pairs, and its limits, would start."""
-    contacts = contacts_of(model.geometry, model.contacts.pairs)
+    contacts = contacts_of(model.geometry, model.topology, model.joints, model.contacts.pairs)
     rows = len(model.limits.freedoms)
     return (
         {name: np.asarray(getattr(contacts, name)) for name in ("friction", *DEFAULTS)},
@@ -117,6 +119,7 @@ def default_numbers(model: Model) -> tuple[dict[str, np.ndarray], dict[str, np.n
 def default_contacts(
     geometry: Geometry,
     topology: Topology,
+    joints: Joints,
     self_collision: bool,
     excludes=(),
     pairs: Sequence[tuple[str, str, float]] = (),
@@ -124,7 +127,8 @@ def default_contacts(
     """All pairs that the collision filters allow, and `pairs` (`Spec.pairs`) with their own friction."""
     own = _with_friction(geometry, topology, pairs)
     allowed = _not_excluded(geometry, topology, filtered(geometry, topology, self_collision), excludes)
-    contacts = contacts_of(geometry, known(geometry, [*allowed, *(pair for pair in own if pair not in allowed)]))
+    touching = known(geometry, [*allowed, *(pair for pair in own if pair not in allowed)])
+    contacts = contacts_of(geometry, topology, joints, touching)
     friction = [own.get(pair, mu) for pair, mu in zip(contacts.pairs, contacts.friction, strict=True)]
     return dataclasses.replace(contacts, friction=np.array(friction, dtype=float)) if own else contacts
 

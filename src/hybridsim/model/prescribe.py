@@ -64,6 +64,6 @@ def _kept(numbers, static: str, keep: np.ndarray):
     """Some rows of contacts or limits."""
     if keep.all():
         return numbers
-    fields = [f.name for f in dataclasses.fields(numbers) if f.name != static]
+    fields = [f.name for f in dataclasses.fields(numbers) if not f.metadata.get("static")]
     rows = tuple(row for row, kept in zip(getattr(numbers, static), keep, strict=True) if kept)
     return dataclasses.replace(numbers, **{name: getattr(numbers, name)[keep] for name in fields}, **{static: rows})

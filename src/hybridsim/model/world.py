@@ -34,11 +34,12 @@ def world(*models: Model) -> Model:
     link_offsets = _offsets([len(m.link_names) for m in models])
     joint_offsets = _offsets([len(m.joint_names) for m in models])
     geometry, topology = _geometry(models, link_offsets), _topology(models, joint_offsets)
+    joints = Joints(**_joined([_with_all_fields(m.joints, models) for m in models], _fields(Joints)))
     return Model(
         links=Links(**_joined([m.links for m in models], _fields(Links))),
-        joints=Joints(**_joined([_with_all_fields(m.joints, models) for m in models], _fields(Joints))),
+        joints=joints,
         geometry=geometry,
-        contacts=_contacts(models, geometry, topology),
+        contacts=_contacts(models, geometry, topology, joints),
         limits=_limits(models),
         actuators=_actuators(models, joint_offsets),
         gravity=models[0].gravity,
@@ -112,15 +113,19 @@ def _geometry(models: tuple[Model, ...], offsets: list[int]) -> Geometry:
     )
 
 
-def _contacts(models: tuple[Model, ...], geometry: Geometry, topology: Topology) -> Contacts:
+def _contacts(models: tuple[Model, ...], geometry: Geometry, topology: Topology, joints: Joints) -> Contacts:
     """The pairs of every model, with their numbers, and those between models that the collision filters allow."""
     offsets = _offsets([len(m.geometry.names) for m in models])
     model_of = [i for i, m in enumerate(models) for _ in m.geometry.names]
     allowed = filtered(geometry, topology, self_collision=True)
-    between = contacts_of(geometry, known(geometry, [(a, b) for a, b in allowed if model_of[a] != model_of[b]]))
+    apart = known(geometry, [(a, b) for a, b in allowed if model_of[a] != model_of[b]])
+    between = contacts_of(geometry, topology, joints, apart)
     parts = [m.contacts for m in models] + [between]
     pairs = [(a + first, b + first) for m, first in zip(models, offsets, strict=True) for a, b in m.contacts.pairs]
-    return Contacts(**_joined(parts, _fields(Contacts)[:-1]), pairs=(*pairs, *between.pairs))
+    upright = [(a + first, b + first) for m, first in zip(models, offsets, strict=True) for a, b in m.contacts.upright]
+    return Contacts(
+        **_joined(parts, _fields(Contacts)[:-2]), pairs=(*pairs, *between.pairs), upright=between.upright.union(upright)
+    )
 
 
 def _limits(models: tuple[Model, ...]) -> Limits:

@@ -17,6 +17,7 @@ def geom(kind: str, a: Placed) -> tuple[str, str]:
         name = f"mesh{id(a)}"
         mesh = f'<mesh name="{name}" vertex="{" ".join(map(repr, map(float, vertices)))}"/>'
         return mesh, f'<geom type="mesh" mesh="{name}" {place}/>'
+    kind = "cylinder" if kind == "upright" else kind
     size = "1 1 1" if kind == "plane" else " ".join(map(repr, map(float, a.size)))
     return "", f'<geom type="{kind}" size="{size}" {place}/>'
 

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from hybridsim.contact.detect import PAIRS, Placed
+from hybridsim.contact import detect
+from hybridsim.contact.detect import Placed
 from hybridsim.spatial import Transform, cross, quaternion_exp, skew
 from hybridsim.spatial.rotation import matrix_from_quaternion
 
-UPRIGHT = [("cylinder", "prism"), ("cylinder", "elliptic")]
-"""Pairs that take the axes of both shapes as parallel."""
+PAIRS = detect.PAIRS | {("upright", other): function for (_, other), function in detect.UPRIGHT.items()}
+"""All functions of pairs; `upright` is a cylinder whose axis is parallel to the other's."""
+UPRIGHT = [("upright", "prism"), ("upright", "elliptic")]
 CONVEX = [pair for pair, function in PAIRS.items() if function.__module__.endswith(".convex_pair")]
 """Pairs for which there is no formula, but the search for the direction in which they are furthest apart."""
 

@@ -7,6 +7,7 @@ from scipy.optimize import minimize_scalar
 
 from contact.detect.by_mujoco import mujoco_distance
 from contact.detect.cases import CONVEX, PAIRS, UPRIGHT, Placed, Transform, at, marked, touches, two
+from hybridsim.contact import detect
 from hybridsim.contact.detect import how_many
 from hybridsim.contact.detect.outline import to_ellipse
 from hybridsim.contact.detect.plane import DOME
@@ -68,12 +69,16 @@ def test_height_of_the_lowest_point_above_a_plane(kind):
 
 
 def test_every_pair_is_ordered_and_says_how_many_points_it_has():
-    for kind_a, kind_b in PAIRS:
+    for kind_a, kind_b in (*detect.PAIRS, *detect.UPRIGHT):
         assert SHAPES.index(kind_a) <= SHAPES.index(kind_b)
-    counts = [how_many(kind, "plane", 4) for kind in SHAPES[:-1]]
+    counts = [how_many(PAIRS[kind, "plane"], 4) for kind in SHAPES[:-1]]
     assert counts == [1, 2, 10, 8, 1, 4, 8, 10, 4]
-    assert [how_many("capsule", "capsule"), how_many("capsule", "box"), how_many("box", "box")] == [5, 5, 13]
-    assert how_many("cylinder", "prism", 0, 5) == 1
+    assert [how_many(PAIRS[pair]) for pair in (("capsule", "capsule"), ("capsule", "box"), ("box", "box"))] == [
+        5,
+        5,
+        13,
+    ]
+    assert how_many(detect.UPRIGHT["cylinder", "prism"], 0, 5) == 1
 
 
 @pytest.mark.parametrize(
@@ -91,9 +96,9 @@ def test_every_pair_is_ordered_and_says_how_many_points_it_has():
         (("sphere", "cylinder"), (0, 0.03, 0.09), -0.11, (0, 0, 1)),
         (("sphere", "cylinder"), (0.4, 0, -0.5), 0.4, (0.6, 0, -0.8)),
         (("sphere", "elliptic"), (0, -0.05, 0), -0.15, (0, -1, 0)),
-        (("cylinder", "elliptic"), (0.3, 0, 0.1), 0.1, (1, 0, 0)),
-        (("cylinder", "elliptic"), (0, 0, 0.25), 0.05, (0, 0, 1)),
-        (("cylinder", "elliptic"), (0.5, 0, 0.6), 0.5, (0.6, 0, 0.8)),
+        (("upright", "elliptic"), (0.3, 0, 0.1), 0.1, (1, 0, 0)),
+        (("upright", "elliptic"), (0, 0, 0.25), 0.05, (0, 0, 1)),
+        (("upright", "elliptic"), (0.5, 0, 0.6), 0.5, (0.6, 0, 0.8)),
     ],
 )
 def test_simple_arrangements(pair, position, distance, normal):

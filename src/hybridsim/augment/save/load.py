@@ -12,7 +12,7 @@ from .container import NUMBERS, STRUCTURE, read_members
 from .document import structure_of
 from .errors import HybridFileError, briefly, damaged
 from .fields import Field
-from .mechanism import KEYS, PRESCRIBED, mechanism_from_json
+from .mechanism import KEYS, PRESCRIBED, UPRIGHT, mechanism_from_json
 from .networks import networks_from_json
 from .numbers import Numbers
 
@@ -49,7 +49,7 @@ def model_of(members: Mapping[str, bytes], own: Mapping[str, Any]) -> Model:
 
 
 def _model(structure: dict[str, Any], numbers: Numbers, own: Mapping[str, Any]) -> Model:
-    optional = [PRESCRIBED] if PRESCRIBED in structure else []
+    optional = [key for key in (PRESCRIBED, UPRIGHT) if key in structure]
     fields = Field("", structure).record(*KEYS, *optional, "augmentation")
     model = mechanism_from_json(fields, numbers)
     if fields["augmentation"].value is not None:

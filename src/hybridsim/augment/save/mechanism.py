@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import KINDS, SHAPES, TOUCHING, Actuators, Contacts, Geometry, Joints, Limits, Links, Model, Topology
+from ...model.upright import EXTRUDED, upright_pairs
 from .errors import damaged
 from .fields import Field
 from .numbers import Numbers
@@ -12,6 +13,8 @@ _EXTRAS = ("anchor", "mimic_ratio", "mimic_offset")
 KEYS = ("joints", "joint_extras", "links", "shapes", "contact_pairs", "limited_freedoms", "actuators")
 PRESCRIBED = "prescribed_joints"
 """A key that only models with such joints have."""
+UPRIGHT = "upright_pairs"
+"""A key that only models with extruded shapes have; files of earlier versions lack it."""
 
 
 def mechanism_to_json(model: Model) -> dict[str, Any]:
@@ -23,7 +26,11 @@ def mechanism_to_json(model: Model) -> dict[str, Any]:
     def joint(i: int) -> str | None:
         return topology.joint_names[i] if i >= 0 else None
 
-    given = {PRESCRIBED: [joint(i) for i in topology.prescribed]} if topology.prescribed else {}
+    given: dict[str, Any] = {}
+    if topology.prescribed:
+        given[PRESCRIBED] = [joint(i) for i in topology.prescribed]
+    if set(EXTRUDED) & set(geometry.shapes):
+        given[UPRIGHT] = [[int(a), int(b)] for a, b in sorted(model.contacts.upright)]
     return given | {
         "joints": [
             {"name": name, "kind": kind.name, "parent": joint(parent), "mimics": joint(mimic)}
@@ -62,11 +69,18 @@ def mechanism_from_json(fields: dict[str, Field], numbers: Numbers) -> Model:
     if PRESCRIBED in fields:
         topology = replace(topology, prescribed=_prescribed(fields[PRESCRIBED], topology))
     geometry = _geometry(fields["shapes"], topology, numbers)
+    joints = _joints(fields["joint_extras"], topology, numbers)
+    contacts = _contacts(fields["contact_pairs"], geometry, numbers)
+    upright = (
+        _upright(fields[UPRIGHT], geometry, contacts.pairs)
+        if UPRIGHT in fields
+        else upright_pairs(geometry, topology, joints, contacts.pairs)
+    )
     return Model(
         links=Links(**_rows(numbers, "links", len(topology.link_names), mass=(), com=(3,), inertia=(6,))),
-        joints=_joints(fields["joint_extras"], topology, numbers),
+        joints=joints,
         geometry=geometry,
-        contacts=_contacts(fields["contact_pairs"], geometry, numbers),
+        contacts=replace(contacts, upright=upright),
         limits=_limits(fields["limited_freedoms"], topology, numbers),
         actuators=_actuators(fields["actuators"], topology, numbers),
         gravity=numbers.take("gravity", (3,)),
@@ -175,8 +189,17 @@ def _contacts(field: Field, geometry: Geometry, numbers: Numbers) -> Contacts:
     for item, (a, b) in zip(field.items(), pairs, strict=True):
         if a == b or (geometry.shapes[a], geometry.shapes[b]) not in TOUCHING:
             raise item.wrong(f"are shapes whose contact is not known: {geometry.names[a]} with {geometry.names[b]}")
-    fields = [name for name in Contacts.__dataclass_fields__ if name != "pairs"]
-    return Contacts(**_rows(numbers, "contacts", len(pairs), **dict.fromkeys(fields, ())), pairs=pairs)
+    fields = [name for name in Contacts.__dataclass_fields__ if name not in ("pairs", "upright")]
+    rows = _rows(numbers, "contacts", len(pairs), **dict.fromkeys(fields, ()))
+    return Contacts(**rows, pairs=pairs, upright=frozenset())
+
+
+def _upright(field: Field, geometry: Geometry, pairs: tuple[tuple[int, int], ...]) -> frozenset[tuple[int, int]]:
+    found = [_two(item, 0, len(geometry.names)) for item in field.items()]
+    for item, (a, b) in zip(field.items(), found, strict=True):
+        if (a, b) not in pairs or geometry.shapes[a] != "cylinder" or geometry.shapes[b] not in EXTRUDED:
+            raise item.wrong("is no contact of a cylinder with an extruded shape")
+    return frozenset(found)
 
 
 def _limits(field: Field, topology: Topology, numbers: Numbers) -> Limits:

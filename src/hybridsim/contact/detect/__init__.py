@@ -34,8 +34,6 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("sphere", "prism"): sphere_prism,
     ("sphere", "elliptic"): sphere_elliptic,
     ("box", "box"): box_box,
-    ("cylinder", "prism"): cylinder_prism,
-    ("cylinder", "elliptic"): cylinder_elliptic,
     ("sphere", "plane"): sphere_plane,
     ("capsule", "plane"): capsule_plane,
     ("cylinder", "plane"): cylinder_plane,
@@ -46,6 +44,12 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("elliptic", "plane"): elliptic_plane,
 }
 """Kinds of shape (a, b), ordered as in `model.geometry.SHAPES`, and where they touch."""
+
+UPRIGHT: dict[tuple[str, str], Pair] = {
+    ("cylinder", "prism"): cylinder_prism,
+    ("cylinder", "elliptic"): cylinder_elliptic,
+}
+"""The same of shapes whose axes are parallel in every configuration, see `model.upright`."""
 
 _CONVEX = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "points", "prism", "elliptic")
 for _i, _a in enumerate(_CONVEX):
@@ -61,13 +65,13 @@ PAIRS["patch", "plane"] = patch_with(sphere_plane, patch_first=True)
 _SEARCHING = {PAIRS[kinds] for kinds in PAIRS if PAIRS[kinds].__module__ == convex_pair.__module__}
 
 
-def how_many(shape_a: str, shape_b: str, points_a: int = 0, points_b: int = 0) -> int:
+def how_many(pair: Pair, points_a: int = 0, points_b: int = 0) -> int:
     """How many points a pair returns; `points_a` and `points_b` are the lengths of `Placed.points`."""
 
     def placed(points: int) -> Placed:
         return Placed(Transform(np.eye(3), np.zeros(3)), np.ones(3), np.zeros((points, 3)))
 
-    return jax.eval_shape(PAIRS[shape_a, shape_b], placed(points_a), placed(points_b)).distance.shape[0]
+    return jax.eval_shape(pair, placed(points_a), placed(points_b)).distance.shape[0]
 
 
 def each(pair: Pair) -> Pair:
@@ -80,4 +84,4 @@ def each(pair: Pair) -> Pair:
     return jax.vmap(pair)
 
 
-__all__ = ["PAIRS", "Pair", "Placed", "Touch", "each", "how_many"]
+__all__ = ["PAIRS", "UPRIGHT", "Pair", "Placed", "Touch", "each", "how_many"]
