@@ -59,6 +59,9 @@ def run(closed, arguments, batch: bool, lanes: int, shared: tuple[bool, ...], at
     sizes = [rows * a.size * np.dtype(a.dtype).itemsize for a in closed.out_avals]
     outputs = [Guarded(max(size - missing, 0), at_end) for size in sizes]
     scratch = Guarded(kernel.scratch, at_end, alignment=64)
+    for x in kernel.extra:
+        inputs.append(Guarded(x.nbytes, at_end))
+        inputs[-1].write(x)
     tables = [(ctypes.c_size_t * max(len(list_), 1))(*(g.address for g in list_)) for list_ in (inputs, outputs)]
     places = [*map(ctypes.addressof, tables), scratch.address]
     if batch:

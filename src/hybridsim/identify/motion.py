@@ -10,6 +10,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, Int
 
+from ..any_length import any_length
 from ..contact import Contact, ContactByPair, Impulses
 from ..dynamics import Mechanism, assemble, move
 from ..model import Model, PrescribedMotion, State
@@ -141,9 +142,9 @@ class Motion:
         if self.margin:
             early = self.margin - jnp.clip(apparatus.delay / self.dt, -self.margin, self.margin)
             whole = jnp.clip(jnp.floor(early), 0, 2 * self.margin - 1)
-            rows = whole.astype(jnp.int32) + jnp.arange(controls.shape[0] - 2 * self.margin)
-            share = early - whole
-            controls = (1 - share) * controls[rows] + share * controls[jnp.minimum(rows + 1, len(controls) - 1)]
+            first, rows, share = whole.astype(jnp.int32), controls.shape[0] - 2 * self.margin, early - whole
+            before, after = (jax.lax.dynamic_slice_in_dim(controls, first + k, rows) for k in (0, 1))
+            controls = (1 - share) * before + share * after
         return apparatus.control_gain * controls + apparatus.control_bias
 
     def step(
@@ -184,7 +185,8 @@ class Motion:
         held = jnp.repeat(controls, self.substeps, axis=0)
         if window.prescribed is not None:
             held = jnp.concatenate([held, window.prescribed], axis=1)
-        _, (states, values) = jax.lax.scan(body, first, (jnp.arange(held.shape[0]), held))
+        with any_length():
+            _, (states, values) = jax.lax.scan(body, first, (jnp.arange(held.shape[0]), held))
         states = jnp.concatenate([first[None], states])
         return Simulated(states[:: self.substeps], controls, values[:: self.substeps], states)
 

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..any_length import any_length
 from .motion import Motion, Simulated, Window
 
 _WHOLE = 8
@@ -83,7 +84,8 @@ class Sensitivity:
                 out = A @ now + b
                 return out[: first.shape[0]], out
 
-            return jax.lax.scan(later, first, (by_state, forcing))[1]
+            with any_length():
+                return jax.lax.scan(later, first, (by_state, forcing))[1]
 
         return batch(column, in_axes=(1, None, 2))
 

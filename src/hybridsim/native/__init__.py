@@ -1,5 +1,6 @@
 """Any small JAX program as straight-line machine code on the CPU: `jit` for one input, `batch` for many."""
 
+from ..any_length import any_length
 from .batch import Batched, batch
 from .jit import Jitted, jit
 from .lower import UnsupportedPrimitiveError
@@ -12,6 +13,7 @@ __all__ = [
     "Lowered",
     "UnsupportedPrimitiveError",
     "ValueAndGrad",
+    "any_length",
     "batch",
     "jit",
     "value_and_grad",

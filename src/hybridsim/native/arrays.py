@@ -1,11 +1,14 @@
 """Arrays while compiling: small ones are tables of scalars, large ones are formulas or memory."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .graph import Buffer, Loop, root
+from .lengths.affine import Affine, NotGeneralError, Shape, Size
 from .scalars import Scalars
 from .types import INDEX, Type
 
@@ -29,7 +32,7 @@ class Small:
     """Where the entries are repeated: the array without repetition, and from which of its places each comes."""
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Shape:
         return self.ids.shape
 
 
@@ -37,7 +40,7 @@ class Small:
 class Lazy:
     """Entries by formula: `element(indices)` gives the value at places that are values themselves."""
 
-    shape: tuple[int, ...]
+    shape: Shape
     type: Type
     element: Callable[[tuple[int, ...]], int]
     cheap: bool = True
@@ -49,7 +52,7 @@ class Lazy:
 class Stored:
     """Entries in memory, in C order."""
 
-    shape: tuple[int, ...]
+    shape: Shape
     type: Type
     buffer: Buffer
     scalars: Scalars
@@ -73,22 +76,31 @@ def in_memory(x: Array) -> bool:
     return not isinstance(x, Small) and size_of(x.shape) > STAY
 
 
-def size_of(shape: tuple[int, ...]) -> int:
-    return int(np.prod(shape, dtype=np.int64))
+def size_of(shape: Shape) -> Any:
+    """A number; where that depends on a length an `Affine`, which compares as a large one, also if another axis is empty."""
+    size = math.prod(shape)
+    if isinstance(size, Affine):
+        return size
+    return Affine(()) if any(isinstance(n, Affine) for n in shape) else int(size)
 
 
-def flat_index(s: Scalars, shape: tuple[int, ...], indices: tuple[int, ...]) -> int:
+def strides_of(shape: Shape) -> list:
+    """How far apart neighbours along each axis are."""
+    return [size_of(tuple(max(n, 1) for n in shape[d + 1 :])) for d in range(len(shape))]
+
+
+def flat_index(s: Scalars, shape: Shape, indices: tuple[int, ...]) -> int:
     total = s.index(0)
-    stride = size_of(shape)
-    for n, i in zip(shape, indices, strict=True):
-        stride //= max(n, 1)
+    for n, i, stride in zip(shape, indices, strides_of(shape), strict=True):
         if n > 1:
             total = s.add(total, s.mul(i, s.index(stride)))
     return total
 
 
-def division(count: int, leaf: int) -> tuple[int, int, int]:
+def division(count: Size, leaf: int) -> tuple[int, int, int]:
     """(turns, size, rest): more than `leaf` terms as at most BLOCK equal blocks, which leave a rest smaller than BLOCK."""
+    if isinstance(count, Affine):
+        raise NotGeneralError(f"blocks of {count} terms")
     largest = leaf
     while largest * BLOCK < count:
         largest *= BLOCK
@@ -169,7 +181,7 @@ class Arrays:
     def fill(
         self,
         buffer: Buffer,
-        shape: tuple[int, ...],
+        shape: Shape,
         element: Callable[[tuple[int, ...]], int],
         offset: int | None = None,
     ):
@@ -183,11 +195,11 @@ class Arrays:
 
         self.nest(shape, write)
 
-    def nest(self, shape: tuple[int, ...], body: Callable[[tuple[int, ...]], None]) -> None:
+    def nest(self, shape: Shape, body: Callable[[tuple[int, ...]], None]) -> None:
         """Loops over all places of a shape; axes of length one are no loops."""
         self._nest(list(shape), (), body)
 
-    def _nest(self, shape: list[int], indices: tuple[int, ...], body) -> None:
+    def _nest(self, shape: list, indices: tuple[int, ...], body) -> None:
         if not shape:
             body(indices)
         elif shape[0] == 1:
@@ -195,8 +207,12 @@ class Arrays:
         elif shape[0] > 0:
             self.loop(shape[0], lambda i, _: self._nest(shape[1:], (*indices, i), body) or [])
 
-    def loop(self, trip: int, body: Callable[[int, list[int]], list[int]], initial: list[int] = []) -> list[int]:  # noqa: B006
+    def loop(self, trip: Size, body: Callable[[int, list[int]], list[int]], initial: list[int] = []) -> list[int]:  # noqa: B006
         """for i in range(trip): carries = body(i, carries). Returns the carries after it."""
+        return self.turns(self.s.index(trip), body, initial)
+
+    def turns(self, trip: int, body: Callable[[int, list[int]], list[int]], initial: list[int]) -> list[int]:
+        """As `loop`, for as many turns as a value says, at least one."""
         region = self.g.enter()
         counter = self.g.fresh("counter", INDEX, region)
         inside = [self.g.fresh("carry", self.g.types[v], region) for v in initial]
@@ -209,9 +225,9 @@ class Arrays:
 
     def fold(
         self,
-        count: int,
-        leaf: int,
-        part: Callable[[int, int], list[int]],
+        count: Size,
+        leaf: Size,
+        part: Callable[[int, Any], list[int]],
         combine: Callable[[list[int], list[int]], list[int]],
         start: list[int],
         first: int | None = None,
@@ -224,6 +240,7 @@ class Arrays:
         first = self.s.index(0) if first is None else first
         if count <= leaf:
             return part(first, count)
+        assert isinstance(leaf, int)
         turns, size, rest = division(count, leaf)
 
         def block(i: int) -> list[int]:
@@ -259,7 +276,7 @@ class Arrays:
 class Memory:
     """Memory that is read and overwritten in the order of the program, for algorithms that work in place."""
 
-    def __init__(self, arrays: Arrays, type: Type, shape: tuple[int, ...]):
+    def __init__(self, arrays: Arrays, type: Type, shape: Shape):
         self.g, self.s = arrays.g, arrays.s
         self.shape = shape
         self.type = type

@@ -5,38 +5,43 @@ group of rows is copied into interleaved memory, computed, and copied back. Wher
 lanes, its last row fills the rest, and only real rows are copied back.
 """
 
+from .emit_sizes import Sizes
 from .graph import Buffer
+from .lengths.affine import Size
 from .types import BOOL, Type
 
 
 def driver(
-    lanes: int, inputs: list[Buffer], outputs: list[Buffer], shared: frozenset[int], workspace: int
-) -> tuple[str, int]:
-    """Text of `batch(ptr inputs[], ptr outputs[], ptr scratch, i64 begin, i64 end)`, and the size of its scratch."""
-    size = 8 * (len(inputs) + len(outputs))
-    places: list[int] = []
-    for buffer in [*inputs, *outputs]:
-        size = (size + 63) // 64 * 64
-        places.append(size)
-        if buffer.index not in shared:
-            size += buffer.size * lanes * _bytes(buffer.type)
-    size = (size + 63) // 64 * 64
+    lanes: int,
+    inputs: list[Buffer],
+    outputs: list[Buffer],
+    shared: frozenset[int],
+    lengths: Buffer | None,
+    workspace: Size,
+) -> tuple[str, Size]:
+    """Text of `batch(ptr inputs[], ptr outputs[], ptr scratch, i64 begin, i64 end)`, and the size of its scratch.
+
+    `lengths`: the input on which sizes depend.
+    """
     lines = [
         "define void @batch(ptr noalias %in, ptr noalias %out, ptr noalias %scratch, i64 %begin, i64 %end) nounwind {",
         "entry:",
         f"  %outs = getelementptr i8, ptr %scratch, i64 {8 * len(inputs)}",
-        f"  %ws = getelementptr i8, ptr %scratch, i64 {size}",
         "  %last = sub i64 %end, 1",
     ]
-    for k, (buffer, place) in enumerate(zip([*inputs, *outputs], places, strict=True)):
+    both = [*inputs, *outputs]
+    for k in range(len(both)):
         source, index = ("in", k) if k < len(inputs) else ("out", k - len(inputs))
+        lines += [f"  %p{k} = getelementptr ptr, ptr %{source}, i64 {index}", f"  %a{k} = load ptr, ptr %p{k}"]
+    sizes = Sizes(lines, None if lengths is None else f"%a{inputs.index(lengths)}")
+    mixed = [(f"%s{k}", b.size * (lanes * _bytes(b.type))) for k, b in enumerate(both) if b.index not in shared]
+    size = sizes.lay_out("%scratch", [*mixed, ("%ws", workspace)], 8 * len(both))
+    for k, buffer in enumerate(both):
         lines += [
-            f"  %p{k} = getelementptr ptr, ptr %{source}, i64 {index}",
-            f"  %a{k} = load ptr, ptr %p{k}",
-            f"  %s{k} = getelementptr i8, ptr %scratch, i64 {place}",
             f"  %slot{k} = getelementptr ptr, ptr %scratch, i64 {k}",
             f"  store ptr %{'a' if buffer.index in shared else 's'}{k}, ptr %slot{k}",
         ]
+    counts = [sizes.text(b.size) for b in both]
     lines += [
         "  br label %group",
         "group:",
@@ -45,12 +50,12 @@ def driver(
     for k, buffer in enumerate(inputs):
         if buffer.index not in shared:
             lines.append(
-                f"  call void @pack{_bytes(buffer.type)}(ptr %a{k}, ptr %s{k}, i64 {buffer.size}, i64 %first, i64 %last)"
+                f"  call void @pack{_bytes(buffer.type)}(ptr %a{k}, ptr %s{k}, i64 {counts[k]}, i64 %first, i64 %last)"
             )
     lines.append("  call void @kernel(ptr %scratch, ptr %outs, ptr %ws)")
     for k, buffer in enumerate(outputs, start=len(inputs)):
         lines.append(
-            f"  call void @unpack{_bytes(buffer.type)}(ptr %a{k}, ptr %s{k}, i64 {buffer.size}, i64 %first, i64 %last)"
+            f"  call void @unpack{_bytes(buffer.type)}(ptr %a{k}, ptr %s{k}, i64 {counts[k]}, i64 %first, i64 %last)"
         )
     lines += [
         f"  %following = add i64 %first, {lanes}",
@@ -62,7 +67,7 @@ def driver(
     ]
     widths = sorted({_bytes(b.type) for b in [*inputs, *outputs]})
     helpers = [_copy(name, width, lanes) for width in widths for name in ("pack", "unpack")]
-    return "\n".join([*helpers, *lines]), size + workspace
+    return "\n".join([*helpers, *lines]), size
 
 
 def _bytes(type: Type) -> int:

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from .axes import batch_size
-from .build import Kernel
 from .compile import pointer
 from .executable import OutputBlock, address, aligned, as_read
+from .kernel import Kernel
 
 
 class BatchExecutable:
@@ -33,7 +33,8 @@ class BatchExecutable:
             results = out
             block.use(out, addresses)
             inputs = [x.copy() if any(np.may_share_memory(x, y) for y in out) else x for x in inputs]
-        table = (c_size_t * max(len(inputs), 1))(*map(address, inputs))
+        addresses_in = [*map(address, inputs), *map(address, self.kernel.extra)]
+        table = (c_size_t * max(len(addresses_in), 1))(*addresses_in)
 
         # The memory belongs to the work, which a thread may still be doing when the caller has been interrupted twice.
         def work(begin: int, end: int, memory=(inputs, results)) -> None:

@@ -192,7 +192,10 @@ class _Writer:
             carries.append((inside, after, result))
             self.write(f"{_ctype(self.g.types[inside])} v{inside} = {self.ref(initial)};")
         if loop.test is None:
-            self.write(f"for (int64_t v{loop.counter} = 0; v{loop.counter} < {loop.trip}; v{loop.counter}++) {{")
+            assert loop.trip is not None
+            self.write(
+                f"for (int64_t v{loop.counter} = 0; v{loop.counter} < {self.ref(loop.trip)}; v{loop.counter}++) {{"
+            )
             self.indent += 1
         else:
             assert loop.test_region is not None

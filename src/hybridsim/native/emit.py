@@ -6,9 +6,11 @@ done for all of them, and a mask keeps what is stored.
 """
 
 from .emit_calls import Called
+from .emit_sizes import Sizes
 from .emit_values import ValueEmitter
 from .functions.alone import alone
 from .graph import Branch, Buffer, Graph, Loop, Region, Store
+from .lengths.affine import Size
 from .live import facts
 
 LONGEST_BLOCK = 2000
@@ -33,7 +35,7 @@ class Emitter(ValueEmitter):
         self.uniform = uniform
         self.mask: str | None = None
         self.cuts = 0
-        self.workspace_size = 0
+        self.workspace_size: Size = 0
 
     def function(self, name: str, inputs: list[Buffer], outputs: list[Buffer]) -> str:
         """void name(ptr inputs[], ptr outputs[], ptr workspace)"""
@@ -42,11 +44,11 @@ class Emitter(ValueEmitter):
             for k, buffer in enumerate(buffers):
                 write(f"  %{array}{k} = getelementptr ptr, ptr %{array}, i64 {k}")
                 write(f"  %b{buffer.index} = load ptr, ptr %{array}{k}")
-        for buffer in self.g.buffers:
-            if buffer.kind == "workspace":
-                write(f"  %b{buffer.index} = getelementptr i8, ptr %ws, i64 {self.workspace_size}")
-                size = buffer.size * (1 if self.packed else self.lanes) * max(buffer.type.bits, 8) // 8
-                self.workspace_size += (size + 63) // 64 * 64
+        sizes = Sizes(self.lines, None if self.g.lengths is None else f"%b{self.g.lengths.index}")
+        each = 1 if self.packed else self.lanes
+        used = [b for b in self.g.buffers if b.kind == "workspace"]
+        parts = [(f"%b{b.index}", b.size * (each * max(b.type.bits, 8) // 8)) for b in used]
+        self.workspace_size = sizes.lay_out("%ws", parts)
         self.region(self.g.top)
         write("  ret void")
         if self.cuts:
@@ -134,10 +136,11 @@ class Emitter(ValueEmitter):
         write(f"  br label %{latch}")
         self.start(latch)
         phis = []
-        if loop.counter is not None:
+        if loop.trip is not None:
+            trip = self.ref(loop.trip)
             i = f"%v{loop.counter}"
             write(f"  {i}.next = add nuw nsw i64 {i}, 1")
-            write(f"  {i}.more = icmp ult i64 {i}.next, {loop.trip}")
+            write(f"  {i}.more = icmp ult i64 {i}.next, {trip}")
             write(f"  br i1 {i}.more, label %{head}, label %{end}")
             phis.append(f"  {i} = phi i64 [ 0, %{before} ], [ {i}.next, %{latch} ]")
         else:

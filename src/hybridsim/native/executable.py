@@ -9,15 +9,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from .build import Kernel
 from .compile import pointer
+from .kernel import Kernel
 
 
 class Executable:
     """Callable from several threads at once: each has its own workspace."""
 
     def __init__(self, kernel: Kernel, inputs: Sequence, outputs: Sequence):
-        self.kernel = kernel
+        self.kernel, self._extra = kernel, [address(x) for x in kernel.extra]
         self._dtypes = [np.dtype(aval.dtype) for aval in inputs]
         self._block = OutputBlock([(aval.shape, np.dtype(aval.dtype)) for aval in outputs])
         self._call = pointer(kernel.compiled, c_void_p, c_void_p, c_void_p)
@@ -48,7 +48,7 @@ class Executable:
     def _enter_thread(self) -> None:
         local, n = self._local, len(self._dtypes)
         local.seen, local.kept = [None] * n, [None] * n
-        local.inputs = (c_size_t * max(n, 1))()
+        local.inputs = (c_size_t * max(n + len(self._extra), 1))(*[0] * n, *self._extra)
         local.outputs = (c_size_t * max(len(self._block.layout), 1))()
         local.workspace = aligned(self.kernel.scratch)
         local.places = addressof(local.inputs), addressof(local.outputs), address(local.workspace)

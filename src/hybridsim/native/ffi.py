@@ -14,8 +14,8 @@ from typing import Any
 
 import jax
 
-from .build import Kernel
 from .compile import Compiled, compile_text
+from .kernel import Kernel
 
 MAJOR = 0
 """The major version of the interface for which the offsets below hold; minor versions only append fields."""

@@ -19,6 +19,8 @@ import numpy as np
 from jax.extend import core as jcore
 
 from .content import UnknownPartError, describe
+from .lengths.affine import Count
+from .lengths.template import ClosedTemplate, OpenJaxpr
 
 _WITHOUT_EFFECT = frozenset((
     "jvp_jaxpr_fun", "fwd_jaxpr_thunk", "bwd", "out_trees", "policy", "ctx_mesh", "mesh", "donated_invars",
@@ -33,7 +35,7 @@ class _Parts(list[str]):
     rules = False
 
 
-def fingerprint(closed: jcore.ClosedJaxpr, rules: bool = False) -> str:
+def fingerprint(closed: jcore.ClosedJaxpr | ClosedTemplate, rules: bool = False) -> str:
     """A hash of the jaxpr, its constants, and the versions of all that makes a program of it.
 
     With `rules` also of custom derivative rules, as JAX traces them where all inputs move, and of the state of all
@@ -72,13 +74,13 @@ def compiler_version() -> str:
     return state.hexdigest()
 
 
-def _closed(closed: jcore.ClosedJaxpr, parts: _Parts) -> None:
+def _closed(closed: jcore.ClosedJaxpr | ClosedTemplate, parts: _Parts) -> None:
     for value in closed.consts:
         _value(value, parts)
     _jaxpr(closed.jaxpr, parts)
 
 
-def _jaxpr(jaxpr: jcore.Jaxpr, parts: _Parts) -> None:
+def _jaxpr(jaxpr: jcore.Jaxpr | OpenJaxpr, parts: _Parts) -> None:
     """Variables are numbered in the order of their appearance."""
     numbers: dict = {}
 
@@ -89,7 +91,7 @@ def _jaxpr(jaxpr: jcore.Jaxpr, parts: _Parts) -> None:
     def ref(v) -> str:
         if isinstance(v, jcore.Literal):
             literal = _Parts()
-            _value(np.asarray(v.val), literal)
+            _value(v.val if isinstance(v.val, Count) else np.asarray(v.val), literal)
             return f"{literal} {_type(v.aval)}"
         return str(numbers[v])
 
@@ -132,9 +134,9 @@ def _value(value: Any, parts: _Parts) -> None:
 
 def _other(value: Any, parts: _Parts) -> None:
     kind = type(value)
-    if isinstance(value, jcore.ClosedJaxpr):
+    if isinstance(value, (jcore.ClosedJaxpr, ClosedTemplate)):
         _closed(value, parts)
-    elif isinstance(value, jcore.Jaxpr):
+    elif isinstance(value, (jcore.Jaxpr, OpenJaxpr)):
         _jaxpr(value, parts)
     elif isinstance(value, tuple):
         parts.append(f"{kind.__qualname__} {len(value)}")

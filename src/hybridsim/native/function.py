@@ -9,12 +9,14 @@ import jax.numpy as jnp
 from jax.core import ShapedArray
 from jax.extend import core as jcore
 
-from .build import Kernel, build, build_batch
+from .build import Source, build, build_batch
 from .compile import host_lanes
-from .fingerprint import fingerprint
+from .kernel import Kernel
+from .lengths.general import general
+from .lengths.template import Template
 
 
-class Function:
+class Function(Source):
     """`call` on flat lists of arrays. It is compared by identity, so that JAX finds what it compiled before.
 
     It is linear in its inputs from number `linear` on (in none, if that is how many there are).
@@ -49,17 +51,16 @@ class Function:
     def closed(self) -> jcore.ClosedJaxpr:
         return jax.make_jaxpr(lambda *args: list(self.call(*args)))(*map(as_spec, self.inputs))
 
-    def _jaxpr(self) -> jcore.ClosedJaxpr:
+    def for_these_lengths(self) -> jcore.ClosedJaxpr:
         return self.closed
 
-    def fingerprint(self) -> str:
-        """A text that tells its machine code from all others."""
-        return fingerprint(self.closed)
+    def for_any_lengths(self) -> Template | None:
+        return self._once("any lengths", lambda: general(self.closed))
 
-    def _fingerprints(self) -> list[Callable[[], str]]:
-        """Makers of texts that tell its machine code from all others, the quickest first."""
+    def early_fingerprints(self) -> list[Callable[[], str]]:
+        """Makers of texts that tell its machine code from all others, without its jaxpr."""
         identity = self.identity
-        return [self.fingerprint] if identity is None else [lambda: f"identity {identity}", self.fingerprint]
+        return [] if identity is None else [lambda: f"identity {identity}"]
 
     def jaxpr(self, rows: int | None, shared: tuple[bool, ...]) -> jcore.ClosedJaxpr:
         """The function, or the function over rows, as JAX writes it."""
@@ -75,12 +76,9 @@ class Function:
     def kernel(self, shared: tuple[bool, ...] | None = None, lanes: int | None = None) -> Kernel:
         """Machine code; with `shared`, of a batch in which only those inputs are the same for all rows."""
         if shared is None:
-            return self._once("kernel", lambda: build(self._jaxpr, self._fingerprints(), self.optimise))
+            return self._once("kernel", lambda: build(self))
         lanes = lanes or host_lanes()
-        return self._once(
-            ("batch", shared, lanes),
-            lambda: build_batch(self._jaxpr, self._fingerprints(), self.optimise, lanes, shared),
-        )
+        return self._once(("batch", shared, lanes), lambda: build_batch(self, lanes, shared))
 
     def tangent(self, moving: tuple[bool, ...]) -> "Function":
         """The derivative along changes of the `moving` inputs: of all inputs and these changes, linear in them."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .lengths.affine import Size
 from .types import Type
 
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "eq", "ne", "max", "min"})
@@ -37,7 +38,7 @@ class Buffer:
 
     index: int
     type: Type
-    size: int
+    size: Size
     region: Region
     kind: str
     """input, output, workspace, constant, or alias"""
@@ -64,7 +65,8 @@ class Store:
 
 @dataclass(eq=False)
 class Loop:
-    """carries: (value inside, initial value, next value) each; `trip` counts, or `test` says whether to go on."""
+    """carries: (value inside, initial value, next value) each; there are `trip` turns (a value), at least one, or `test`
+    says whether to go on."""
 
     body: Region
     counter: int | None
@@ -96,6 +98,8 @@ class Graph:
         self.top = Region(None, pinned=False)
         self.current: Region = self.top
         self.buffers: list[Buffer] = []
+        self.lengths: Buffer | None = None
+        """The input with the lengths on which sizes depend."""
         self._constant_ids: dict = {}
         self._known_numbers: dict = {}
 
@@ -106,6 +110,7 @@ class Graph:
         other.regions, other.arrival, other.constants = list(self.regions), list(self.arrival), dict(self.constants)
         other.top = other.current = self.top
         other.buffers, other._constant_ids = list(self.buffers), dict(self._constant_ids)
+        other.lengths = self.lengths
         return other
 
     # Making values
@@ -196,13 +201,13 @@ class Graph:
     # Memory
 
     def buffer(
-        self, type: Type, size: int, kind: str = "workspace", data: np.ndarray | None = None, region=None
+        self, type: Type, size: Size, kind: str = "workspace", data: np.ndarray | None = None, region=None
     ) -> Buffer:
         buffer = Buffer(len(self.buffers), type, size, region or self.current, kind, data)
         self.buffers.append(buffer)
         return buffer
 
-    def reusable_buffer(self, type: Type, size: int) -> Buffer:
+    def reusable_buffer(self, type: Type, size: Size) -> Buffer:
         """Memory of one array alone, which later versions of it may overwrite."""
         buffer = self.buffer(type, size)
         buffer.reusable = True

@@ -86,6 +86,8 @@ def _mark_live(graph: Graph, f: Facts) -> None:
     for loop in f.loops:
         if loop.test is not None:
             need_outside(loop.test)
+        if loop.trip is not None:
+            need_outside(loop.trip)
     for branch in f.branches:
         need_outside(branch.selector)
     while stack:

@@ -10,10 +10,11 @@ from jax.extend import core as jcore
 from .arrays import FROM_MEMORY, SMALL, Array, Arrays, Lazy, Small, memory_read, size_of
 from .functions import FUNCTIONS
 from .graph import Graph
+from .lengths.affine import Count, Shape
 from .rebuild import WIDTH
 from .scalars import Scalars
 from .scope import Scope
-from .types import UnsupportedTypeError, dtype_name, is_key, type_of
+from .types import F64, Type, UnsupportedTypeError, dtype_name, is_key, type_of
 
 
 class UnsupportedPrimitiveError(NotImplementedError):
@@ -95,10 +96,18 @@ class Lowering:
     def read(self, env: dict, v) -> Array:
         if isinstance(v, jcore.Literal):
             aval: Any = v.aval
+            if isinstance(v.val, Count):
+                return Small(np.array(self._count(v.val, type_of(aval.dtype))), type_of(aval.dtype))
             return self.a.constant(numbers(v.val), type_of(aval.dtype))
         return env[v]
 
-    def result(self, shape: tuple[int, ...], type, element, inputs, cheap: bool = False) -> Array:
+    def _count(self, count: Count, type: Type) -> int:
+        """A number that depends on lengths."""
+        s = self.s
+        size = s.index(count.size)
+        return s.cast(s.div(s.const(1.0, F64), s.cast(size, F64)) if count.inverse else size, type)
+
+    def result(self, shape: Shape, type, element, inputs, cheap: bool = False) -> Array:
         """A table of scalars or a formula, by size and by where the inputs are."""
         size = size_of(shape)
         small_input = any(isinstance(x, Small) and x.ids.size > 1 for x in inputs)

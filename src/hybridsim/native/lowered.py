@@ -4,9 +4,11 @@ import time
 from collections import Counter
 from functools import cached_property
 
-from .build import Kernel, kernel_text
+from .build import kernel_text
 from .c_source import c_source
 from .function import Function
+from .kernel import Kernel
+from .lengths.affine import NotGeneralError
 from .live import facts
 from .program import Program, lower
 
@@ -22,7 +24,11 @@ class Lowered:
     @cached_property
     def program(self) -> Program:
         """The graph of operations on numbers."""
-        return lower(self._closed)
+        template = self._function.for_any_lengths()
+        try:
+            return lower(self._closed if template is None else template)
+        except NotGeneralError:
+            return lower(self._closed)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -39,7 +45,7 @@ class Lowered:
 
     def c_source(self, name: str = "kernel") -> str:
         """A C file with the function `name`; see `hybridsim.native.c_source` for how to call it."""
-        return c_source(self.program, name)
+        return c_source(lower(self._closed), name)
 
     @cached_property
     def kernel(self) -> Kernel:

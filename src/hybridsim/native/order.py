@@ -86,7 +86,7 @@ class _Ordering:
             used.update(v for values in item.outputs for v in values)
         else:
             used.update(v for carry in item.carries for v in carry)
-            used.update([] if item.test is None else [item.test])
+            used.update(x for x in (item.trip, item.test) if x is not None)
         for region in _inner(item):
             for x in region.items:
                 if not isinstance(x, int):

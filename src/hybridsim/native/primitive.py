@@ -104,6 +104,7 @@ def _foreign_call(*inputs, function: Function, rows: int | None, shared: tuple[b
             raise
         warn_of_fallback(error)
         return jaxpr_as_fun(function.jaxpr(rows, shared))(*inputs)
+    inputs = (*inputs, *kernel.extra)
     target = register(kernel, len(inputs), len(function.outputs), rows is not None)
     results = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in _shapes(function=function, rows=rows, shared=shared)]
     results.append(jax.ShapeDtypeStruct((kernel.scratch + ALIGNMENT,), jnp.uint8))

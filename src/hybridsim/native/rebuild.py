@@ -144,4 +144,5 @@ class _Rebuilding:
                 results.append(self.vector_of[tuple(result_of[v] for v in pack)])
         test_region = None if loop.test_region is None else self.regions[loop.test_region]
         test = None if loop.test is None else self.number(loop.test)
-        return Loop(self.regions[loop.body], loop.counter, loop.trip, carries, test_region, test, results)
+        trip = None if loop.trip is None else self.number(loop.trip)
+        return Loop(self.regions[loop.body], loop.counter, trip, carries, test_region, test, results)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from .graph import Graph
+from .lengths.affine import Affine, Size
 from .types import BOOL, INDEX, Type
 
 _NUMPY = {
@@ -44,13 +45,24 @@ class Scalars:
     def const(self, value, type: Type) -> int:
         return self.g.constant(value, type)
 
-    def index(self, value: int | np.integer) -> int:
-        """A number of the program's text, which JAX also keeps as NumPy's integers, as a place of an array."""
+    def index(self, value: int | np.integer | Affine) -> int:
+        """A number of the program's text, which JAX also keeps as NumPy's integers, or a size, as a place of an array."""
+        if isinstance(value, Affine):
+            return self._size(value)
         value = int(value)
         found = self._indices.get(value)
         if found is None:
             found = self._indices[value] = self.g.constant(value, INDEX)
         return found
+
+    def _size(self, size: Affine) -> int:
+        """A size that depends on lengths."""
+        assert self.g.lengths is not None
+        total = self.index(size.constant)
+        for k, factor in size.factors:
+            length = self.cast(self.g.load(self.g.lengths, self.index(k)), INDEX)
+            total = self.add(self.mul(length, self.index(factor)), total)
+        return total
 
     def _known(self, *values: int):
         c = self.g.constants
@@ -225,10 +237,11 @@ class Scalars:
                 return self.const(np.asarray(self.g.constants[a]).astype(type.dtype), type)
         return self.g.value("cast", (a,), type)
 
-    def clamp_index(self, a: int, low: int, high: int) -> int:
+    def clamp_index(self, a: int, low: int, high: Size) -> int:
         """An index of any integer type, as INDEX, between low and high."""
         type = self.g.types[a]
         if type.kind == "u":  # the largest would become negative
-            a = self.op("min", a, self.const(min(max(high, 0), np.iinfo(type.dtype).max), type))
+            largest = np.iinfo(INDEX.dtype).max if isinstance(high, Affine) else max(high, 0)
+            a = self.op("min", a, self.const(min(largest, np.iinfo(type.dtype).max), type))
         a = self.cast(a, INDEX)
         return self.op("min", self.op("max", a, self.index(low)), self.index(high))

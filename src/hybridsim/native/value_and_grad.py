@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax.extend import core as jcore
 
 from .arguments import Arguments
-from .fingerprint import UnknownPartError, fingerprint
+from .fingerprint import fingerprint
 from .function import Function
 from .jit import JitEntry, Jitted
 from .traced import Result, Traced, trace
@@ -123,9 +123,6 @@ class _ValueAndGrad(Function):
         outputs = [*forward.out_avals, *compress(forward.in_avals, moving)]
         super().__init__(with_gradient, forward.in_avals, outputs, optimise, fallback)
 
-    def fingerprint(self) -> str:
+    def early_fingerprints(self) -> list[Callable[[], str]]:
         """That of the function it is the gradient of; so the gradient need not be traced."""
-        try:
-            return f"value and gradient {self._moving} {fingerprint(self._forward, rules=True)}"
-        except UnknownPartError:
-            return super().fingerprint()
+        return [lambda: f"value and gradient {self._moving} {fingerprint(self._forward, rules=True)}"]

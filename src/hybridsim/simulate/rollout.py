@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from ..any_length import any_length
 from ..contact import Contact, Impulses
 from ..dynamics import assemble
 from ..model import Memory, Model, State
@@ -113,7 +114,8 @@ def _rollout(model, state, controls, dt, start_time, steps, integrator, contact,
 
     first = with_memory(model, state, contact)
     body = jax.checkpoint(one_step, prevent_cse=False, policy=KEEP) if checkpoint else one_step
-    last, (*states, values) = jax.lax.scan(body, first, (times[:-1], None if policy else controls), length=steps)
+    with any_length():
+        last, (*states, values) = jax.lax.scan(body, first, (times[:-1], None if policy else controls), length=steps)
     q, qd = (jnp.concatenate([start[None], rest]) for start, rest in zip(state, states, strict=True))
     return Rollout(times, q, qd, values, last.memory)
 

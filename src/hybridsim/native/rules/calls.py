@@ -26,19 +26,24 @@ def _native(low, eqn, *args):
     return inline(low, eqn.params["function"].jaxpr(eqn.params["rows"], eqn.params["shared"]), list(args))
 
 
+CALLED = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "custom_vjp_call_jaxpr": "fun_jaxpr",
+    "checkpoint": "jaxpr",
+    "remat2": "jaxpr",
+    "remat": "jaxpr",
+}
+"""Primitives that call a function, and their parameter that is this function."""
+
 CALLS = {
     "native": _native,
     "optimization_barrier": _same,
     "device_put": _same,
     "sharding_constraint": _same,
-    "jit": _call("jaxpr"),
-    "pjit": _call("jaxpr"),
-    "closed_call": _call("call_jaxpr"),
-    "core_call": _call("call_jaxpr"),
-    "custom_jvp_call": _call("call_jaxpr"),
-    "custom_vjp_call": _call("call_jaxpr"),
-    "custom_vjp_call_jaxpr": _call("fun_jaxpr"),
-    "checkpoint": _call("jaxpr"),
-    "remat2": _call("jaxpr"),
-    "remat": _call("jaxpr"),
+    **{primitive: _call(parameter) for primitive, parameter in CALLED.items()},
 }

@@ -43,7 +43,7 @@ def _scan(low, eqn, *inputs):
             low.a.fill(y.buffer, out.shape, lambda indices, out=out: low.a.at(out, indices), offset)
     pairs = carries.advance(outs[:n_carry])
     g.leave()
-    loop = Loop(region, counter, length, pairs)
+    loop = Loop(region, counter, s.index(length), pairs)
     g.current.items.append(loop)
     return [*carries.after(loop), *ys]
 

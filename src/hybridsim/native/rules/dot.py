@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import BLOCK, SMALL, Array, Lazy, Memory, Small, Stored, division, size_of
+from ..arrays import BLOCK, SMALL, Array, Lazy, Memory, Small, Stored, division, size_of, strides_of
+from ..lengths.affine import Affine, Shape
+from ..lengths.folds import fold_long
 from ..types import Type, type_of
 from .reductions import fold_line
 
@@ -34,7 +36,7 @@ class Operand:
     free: tuple[int, ...]
     contracted: tuple[int, ...]
 
-    def sizes(self, axes: tuple[int, ...]) -> tuple[int, ...]:
+    def sizes(self, axes: tuple[int, ...]) -> Shape:
         return tuple(self.array.shape[d] for d in axes)
 
     def at(self, low, batch, free, contracted) -> int:
@@ -42,7 +44,7 @@ class Operand:
         place = dict(zip((*self.batch, *self.free, *self.contracted), (*batch, *free, *contracted), strict=True))
         return low.a.at(self.array, tuple(place[d] for d in range(len(self.array.shape))))
 
-    def flat(self, low, order: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    def flat(self, low, order: tuple[int, ...], shape: Shape) -> Array:
         """The array with axes in another order and then reshaped, as a formula; in place where that changes nothing."""
         x = self.array
         if order == tuple(range(len(x.shape))) and isinstance(x, Stored):
@@ -56,11 +58,11 @@ class Operand:
         return Lazy(shape, x.type, element)
 
 
-def _grouping(shape, flat) -> list[tuple[int, ...]]:
+def _grouping(shape, flat) -> list[Shape]:
     """Which axes of `shape` make up each axis of `flat`."""
     groups, rest = [], list(shape)
     for n in flat:
-        group: list[int] = []
+        group: list = []
         while rest and (size_of(tuple(group)) < n or rest[0] == 1):
             group.append(rest.pop(0))
         groups.append(tuple(group))
@@ -68,10 +70,9 @@ def _grouping(shape, flat) -> list[tuple[int, ...]]:
     return groups
 
 
-def _split(low, index: int, shape: tuple[int, ...]) -> list[int]:
-    s, out, stride = low.s, [], size_of(shape)
-    for n in shape:
-        stride //= n
+def _split(low, index: int, shape: Shape) -> list[int]:
+    s, out = low.s, []
+    for n, stride in zip(shape, strides_of(shape), strict=True):
         if n == 1:
             out.append(s.index(0))
         elif size_of(shape) == n:
@@ -141,7 +142,9 @@ def _looped(low, left: Operand, right: Operand, shape, type: Type) -> Array:
     out = Memory(low.a, type, (B, I, J))
     if I == J == 1:
         _one_by_one(low, rows, low.a.stored(right.flat(low, together, (B, K))), out)
-    elif together == tuple(range(len(right.array.shape))) or I >= 4:
+    elif not isinstance(K, Affine) and (
+        together == tuple(range(len(right.array.shape))) or I >= 4 or isinstance(J, Affine)
+    ):
         _by_rows(low, rows, low.a.stored(right.flat(low, together, (B, K, J))), out)
     else:
         columns = right.flat(low, (*right.batch, *right.free, *right.contracted), (B, J, K))
@@ -229,21 +232,26 @@ def _side_by_side(low, rows: Stored, columns: Stored, out: Memory) -> None:
         places = [s.add(first, s.index(u)) for u in range(count)]
         zeros = [s.const(0, type)] * count
 
-        def part(begin, n):
-            def turn(i_k, totals):
-                k = s.add(begin, i_k)
-                x = s.cast(rows.element((b, i, k)), type)
-                return [
-                    s.add(total, s.mul(x, s.cast(columns.element((b, j, k)), type)))
-                    for total, j in zip(totals, places, strict=True)
-                ]
+        def turn(k, totals):
+            x = s.cast(rows.element((b, i, k)), type)
+            return [
+                s.add(total, s.mul(x, s.cast(columns.element((b, j, k)), type)))
+                for total, j in zip(totals, places, strict=True)
+            ]
 
-            return low.a.loop(n, turn, zeros) if n > 1 else turn(s.index(0), zeros)
+        def part(begin, n):
+            return (
+                low.a.loop(n, lambda i, totals: turn(s.add(begin, i), totals), zeros) if n > 1 else turn(begin, zeros)
+            )
 
         def plus(some, others):
             return [s.add(x, y) for x, y in zip(some, others, strict=True)]
 
-        for j, total in zip(places, low.a.fold(K, BLOCK, part, plus, zeros), strict=True):
+        if isinstance(K, Affine):
+            totals = fold_long(low.a, s.index(K), lambda first, n: turn, plus, zeros)
+        else:
+            totals = low.a.fold(K, BLOCK, part, plus, zeros)
+        for j, total in zip(places, totals, strict=True):
             out[b, i, j] = total
 
     def row(place):

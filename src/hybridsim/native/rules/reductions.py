@@ -3,6 +3,8 @@
 import numpy as np
 
 from ..arrays import BLOCK, FROM_MEMORY, Lazy, Small, Stored, size_of
+from ..lengths.affine import Affine
+from ..lengths.folds import fold_long, fold_long_line
 from ..types import BOOL, type_of
 
 SIDE_BY_SIDE = 8
@@ -106,6 +108,14 @@ def _folded(low, x, axes, outer, start, name):
 
 def _fold_in_turn(low, n, at, start, fold, leaf):
     """at(0), ..., at(n - 1) folded, so many at a time."""
+    if isinstance(n, Affine) and leaf != n:
+        return fold_long(
+            low.a,
+            low.s.index(n),
+            lambda first, count: lambda i, c: [fold(c[0], at(i))],
+            lambda a, b: [fold(a[0], b[0])],
+            [start],
+        )[0]
 
     def part(first, count):
         if count == 1:
@@ -127,6 +137,8 @@ def fold_line(low, n, at, type, light, start, fold):
     once.
     """
     s = low.s
+    if isinstance(n, Affine):
+        return fold_long_line(low.a, s.index(n), SIDE_BY_SIDE, at, fold, start, type, light)
 
     def part(first, count):
         def entry(i):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..arrays import FROM_MEMORY, SMALL, STAY, Lazy, Small, Stored, flat_index, in_memory, size_of
+from ..arrays import FROM_MEMORY, SMALL, STAY, Lazy, Small, Stored, flat_index, in_memory, size_of, strides_of
 from ..types import BOOL, type_of
 
 
@@ -29,9 +29,7 @@ def _structural(table, element):
 def _split_index(low, flat, shape):
     """Indices of a flat place. Division by constants only; LLVM turns it into shifts and multiplications."""
     s, out = low.s, []
-    stride = size_of(shape)
-    for n in shape:
-        stride //= max(n, 1)
+    for n, stride in zip(shape, strides_of(shape), strict=True):
         if n <= 1:
             out.append(s.index(0))
             continue
@@ -169,7 +167,7 @@ def _unstack(low, eqn, x):
 
 def _split(low, eqn, x):
     outs, start, axis = [], 0, eqn.params["axis"]
-    for n, var in zip(map(int, eqn.params["sizes"]), eqn.outvars, strict=True):
+    for n, var in zip(eqn.params["sizes"], eqn.outvars, strict=True):
         if isinstance(x, Small):
             outs.append(Small(np.take(x.ids, range(start, start + n), axis=axis), x.type))
         else:
@@ -194,8 +192,7 @@ def both(s, a, b):
 
 def _pad(low, eqn, x, value):
     aval = eqn.outvars[0].aval
-    # JAX's own derivative of a slice gives NumPy's integers.
-    config = [tuple(map(int, axis)) for axis in eqn.params["padding_config"]]
+    config = eqn.params["padding_config"]
     s, fill = low.s, low.a.at(value, ())
     if isinstance(x, Small) and size_of(aval.shape) <= SMALL:
         ids = x.ids
