@@ -34,7 +34,7 @@ class Program:
     general: bool = True
     """Whether it can be compiled for any length."""
     few: tuple[int, ...] = (3, 7)
-    """Lengths that are short, and still the same program."""
+    """Lengths that are short, and still the same program: none that is another number of the program as well."""
 
     def differentiated(self, q, u):
         """One number made of its result, with its gradient."""
@@ -77,7 +77,7 @@ PROGRAMS = {
     "some in the middle": Program(lambda q, u: states(q, u)[2:4], few=(7,)),
     "at an index": Program(lambda q, u: states(q, u)[q.astype(int)[0]]),
     "set last": Program(lambda q, u: states(q, u).at[-1].add(1.0)),
-    "in parts": Program(lambda q, u: (states(q, u)[1:], states(q, u)[:-2], states(q, u)[-3:-1])),
+    "in parts": Program(lambda q, u: (states(q, u)[1:], states(q, u)[:-2], states(q, u)[-3:-1]), few=(7,)),
     "reversed": Program(lambda q, u: states(q, u)[::-1] * jnp.arange(u.shape[0])[:, None]),
     "differences": Program(lambda q, u: jnp.diff(states(q, u), axis=0)),
     "transposed": Program(lambda q, u: states(q, u).T * 2),
@@ -89,14 +89,14 @@ PROGRAMS = {
     "a dot product": Program(lambda q, u: jnp.vdot(states(q, u)[:, 0], u[:, 1])),
     "norms": Program(lambda q, u: jnp.linalg.norm(states(q, u) + 2.0, axis=1)),
     "spread": Program(lambda q, u: jnp.std(states(q, u), axis=0, ddof=1)),
-    "means of means": Program(lambda q, u: jnp.mean(jnp.mean(states(q, u), axis=0)) / u.shape[0]),
+    "means of means": Program(lambda q, u: jnp.mean(jnp.mean(states(q, u), axis=0)) / u.shape[0], few=(7,)),
     "products": Program(lambda q, u: jnp.max(states(q, u)) * jnp.min(u) + jnp.sum(states(q, u) > 0.5)),
     "running sums": Program(lambda q, u: 0.01 * jnp.cumsum(states(q, u), axis=0)),
     "running maxima": Program(lambda q, u: jax.lax.cummax(jax.lax.stop_gradient(states(q, u)), axis=0) * u),
     "times": Program(lambda q, u: states(q, u) * jnp.linspace(0.0, 1.0, u.shape[0])[:, None]),
     "joined": Program(lambda q, u: jnp.concatenate([states(q, u), q[None], u])),
     "stacked": Program(lambda q, u: jnp.stack([states(q, u), u], axis=1)),
-    "chosen": Program(lambda q, u: jnp.where(jnp.arange(u.shape[0])[:, None] > 3, states(q, u), 0.0)),
+    "chosen": Program(lambda q, u: jnp.where(jnp.arange(u.shape[0])[:, None] > 3, states(q, u), 0.0), few=(7,)),
     "areas": Program(lambda q, u: jnp.trapezoid(states(q, u), dx=0.1, axis=0)),
     "rows by number": Program(lambda q, u: states(q, u)[np.array([0, 2, 1])]),
     "turned around": Program(lambda q, u: jnp.roll(states(q, u), 1, axis=0)),

@@ -100,7 +100,8 @@ def rollout(
 @eqx.filter_jit
 def _rollout(model, state, controls, dt, start_time, steps, integrator, contact, checkpoint, record, named) -> Rollout:
     mechanism = assemble(model)
-    times = dt * jnp.arange(steps + 1)
+    with any_length():
+        times = dt * jnp.arange(steps + 1)
     if not (isinstance(start_time, float) and start_time == 0.0):
         times = start_time + times
     policy = cast(Policy, controls) if callable(controls) else None

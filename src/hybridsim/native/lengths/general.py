@@ -10,10 +10,9 @@ from typing import Any
 
 from jax.extend import core as jcore
 
-from ...any_length import ANY_LENGTH
 from ..rules.calls import CALLED
 from .affine import NotGeneralError
-from .labels import LONG, Labels, Places, jaxprs_of
+from .labels import LONG, Labels, Places, is_marked, jaxprs_of
 from .literals import mark_literals
 from .relations import guess_rest
 from .template import Template
@@ -64,7 +63,7 @@ def _loops(places: Places, outside: bool = True) -> Iterator[tuple[Places, int]]
     for k, eqn in enumerate(places.jaxpr.eqns):
         name = eqn.primitive.name
         if name == "scan" and eqn.params["length"] >= SHORTEST:
-            marked = ANY_LENGTH in str(eqn.source_info.name_stack)
+            marked = is_marked(eqn)
             long = (
                 outside and eqn.params["length"] >= LONG and _equations(eqn.params["jaxpr"].jaxpr, PROGRAM) >= PROGRAM
             )

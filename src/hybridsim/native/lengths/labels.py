@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax.extend import core as jcore
 
+from ...any_length import ANY_LENGTH
 from ..rules.calls import CALLED
 from .affine import Affine, Count, Size
 
@@ -47,6 +48,11 @@ def jaxprs_of(eqn: Any) -> list[tuple[str, Any]]:
         name, (CALLED[name],) if name in CALLED else ()
     )
     return [(parameter, p[parameter]) for parameter in names]
+
+
+def is_marked(eqn: Any) -> bool:
+    """Whether an equation was traced in the scope of `any_length`."""
+    return ANY_LENGTH in str(eqn.source_info.name_stack)
 
 
 class Places:

@@ -7,7 +7,7 @@ from typing import Any
 from ..rules.calls import CALLED
 from ..rules.elementwise import ELEMENTWISE
 from .affine import Affine
-from .labels import LONG, Axis, Labels, Link, Places
+from .labels import LONG, Axis, Labels, Link, Places, is_marked
 
 Groups = list[tuple[list[int], list[int]]]
 
@@ -306,13 +306,16 @@ def _call(link: Link) -> None:
 def guess_rest(labels: Labels) -> None:
     """Arrays without a relation to a loop that are as long: those that are made from nothing, as times are, and tables from
     which each turn of a loop reads a row.
+
+    A short axis may well be as long as a loop by chance, so it is taken for one of these only where the program says so.
     """
     called = list(labels.root.called())
-    sizes: dict[int, Affine] = {}
+    short: dict[int, Affine] = {}
     for places in called:
         for label in chain(*places.sizes.values()):
-            if label is not None and (size := label.at(labels.lengths)) >= LONG:
-                sizes.setdefault(size, label)
+            if label is not None:
+                short.setdefault(label.at(labels.lengths), label)
+    sizes = {size: label for size, label in short.items() if size >= LONG}
     for places in called:
         for k, eqn in enumerate(places.jaxpr.eqns):
             if eqn.primitive.name == "scan" and k in places.turns:
@@ -321,7 +324,7 @@ def guess_rest(labels: Labels) -> None:
                 eqn.primitive.name == "broadcast_in_dim" and not _rank(eqn.invars[0])
             ):
                 for d in range(_rank(eqn.outvars[0])):
-                    _guess_size(labels, Axis(places, eqn.outvars[0], d), sizes)
+                    _guess_size(labels, Axis(places, eqn.outvars[0], d), short if is_marked(eqn) else sizes)
     labels.spread()
 
 

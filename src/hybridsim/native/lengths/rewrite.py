@@ -19,9 +19,9 @@ _OF_EMPTY = {
     "while",
     "cond",
     *CALLED,
-    *(x for x in RELATIONS if "scatter" in x),
+    *(x for x in RELATIONS if x.startswith(("scatter", "reduce_"))),
 }
-"""What leaves an empty operand alone."""
+"""What leaves an empty operand alone, or makes a known number of it."""
 
 
 def rewritten(eqn: Any, invars: Variables, outvars: Variables) -> Rewritten:

@@ -51,6 +51,8 @@ def reduce_array(low, x, name, axes, out_shape, type):
     """x folded by an operation over some axes."""
     s, fold = low.s, _combine(name)
     start = s.const(_start(name, type), type)
+    if 0 in x.shape:
+        return low.result(out_shape, type, lambda _: start, [])
     if isinstance(x, Small) or size_of(x.shape) <= FROM_MEMORY:
         ids = low.a.small(x).ids
         kept = [d for d in range(ids.ndim) if d not in axes]
