@@ -106,7 +106,7 @@ PROGRAMS = {
     "looked up": Program(_policy, few=()),
     "delayed": Program(_delayed, few=(20,)),
     "held": Program(_held),
-    "without width": Program(_without_width),
+    "without width": Program(_without_width, few=(7,)),
     "largest": Program(lambda q, u: states(q, u)[jnp.argmax(u[:, 0])]),
     "sorted": Program(lambda q, u: jnp.sort(states(q, u), axis=0), general=False, few=()),
     "pairs": Program(lambda q, u: states(q, u)[:, :1] - u[:, 0], general=False, few=()),

@@ -129,3 +129,20 @@ def test_called_functions_as_c(monkeypatch, tmp_path, dtype):
     run_c(source, "called", [x], out, tmp_path)
     for found, expected in zip(out, compiled(x), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+def test_sums_over_time_as_c(tmp_path):
+    """Machine code serves rollouts of all lengths and C one, with the same bits; a log is a part of the C file."""
+    log = np.random.default_rng(1).normal(size=(301, 2))
+
+    def miss(q, controls):
+        made = hs.rollout(hs.chain(2, damping=0.1), (q, jnp.zeros(2)), controls, dt=1e-3)
+        return jnp.mean((made.q - log) ** 2) + jnp.std(made.qd) + made.t[-1]
+
+    compiled = native.jit(jax.value_and_grad(miss, (0, 1)))
+    q, controls = np.array([0.3, -0.4]), np.random.default_rng(0).normal(size=(300, 2))
+    out = [np.zeros(()), np.zeros(2), np.zeros((300, 2))]
+    run_c(compiled.lower(q, controls).c_source("miss"), "miss", [q, controls], out, tmp_path)
+    for found, expected in zip(out, jax.tree.leaves(compiled(q, controls)), strict=True):
+        np.testing.assert_array_equal(found, expected)

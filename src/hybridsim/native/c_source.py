@@ -12,6 +12,7 @@ import numpy as np
 
 from .functions.alone import alone
 from .graph import Branch, Buffer, Graph, Loop, Region, Store, root
+from .lengths.affine import at_lengths
 from .live import facts, operands, read_buffers
 from .program import Program
 from .types import BOOL, F32, Type
@@ -114,11 +115,11 @@ class _Writer:
                 setup.append(
                     f"  {_ctype(b.type)} *const b{b.index} = ({_ctype(b.type)} *)((char *)workspace + {self.workspace});"
                 )
-                self.workspace += (b.size * np.dtype(b.type.dtype).itemsize + 63) // 64 * 64
+                self.workspace += (self.size(b) * np.dtype(b.type.dtype).itemsize + 63) // 64 * 64
         self.region(self.g.top)
         tables = [self.table(b) for b in self.g.buffers if b.kind == "constant"]
         arrays = [
-            f"   {kind}[{k}]: {_ctype(b.type)}[{b.size}]"
+            f"   {kind}[{k}]: {_ctype(b.type)}[{self.size(b)}]"
             for kind, buffers in (("in", program.inputs), ("out", program.outputs))
             for k, b in enumerate(buffers)
         ]
@@ -136,10 +137,15 @@ class _Writer:
         unused = ["  (void)in; (void)out; (void)workspace;"]
         return "\n".join([*head, *unused, *setup, *self.lines, "}", ""])
 
+    def size(self, b: Buffer) -> int:
+        """How many numbers a buffer has, which may depend on the lengths of loops."""
+        lengths = self.g.lengths
+        return at_lengths(b.size, () if lengths is None or lengths.data is None else lengths.data.tolist())
+
     def table(self, b: Buffer) -> str:
         assert b.data is not None
         values = ", ".join(self.literal(v, b.type) for v in b.data)
-        return f"static const {_ctype(b.type)} b{b.index}[{b.size}] = {{{values}}};"
+        return f"static const {_ctype(b.type)} b{b.index}[{self.size(b)}] = {{{values}}};"
 
     def write(self, text: str) -> None:
         self.lines.append("  " * self.indent + text)

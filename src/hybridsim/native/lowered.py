@@ -24,9 +24,12 @@ class Lowered:
     @cached_property
     def program(self) -> Program:
         """The graph of operations on numbers."""
+        return self._lowered(any_lengths=True)
+
+    def _lowered(self, any_lengths: bool) -> Program:
         template = self._function.for_any_lengths()
         try:
-            return lower(self._closed if template is None else template)
+            return lower(self._closed if template is None else template, any_lengths)
         except NotGeneralError:
             return lower(self._closed)
 
@@ -45,7 +48,7 @@ class Lowered:
 
     def c_source(self, name: str = "kernel") -> str:
         """A C file with the function `name`; see `hybridsim.native.c_source` for how to call it."""
-        return c_source(lower(self._closed), name)
+        return c_source(self._lowered(any_lengths=False), name)
 
     @cached_property
     def kernel(self) -> Kernel:

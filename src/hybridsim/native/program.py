@@ -10,9 +10,10 @@ from jax.extend import core as jcore
 from .arrays import FROM_MEMORY, Small, Stored, size_of
 from .fuse import fuse
 from .graph import Buffer, Graph
+from .lengths.affine import Size
 from .lengths.template import Template
 from .lower import Lowering, inline
-from .types import type_of
+from .types import Type, type_of
 
 
 @dataclass
@@ -28,24 +29,40 @@ class Program:
     """Of lowering."""
 
 
-def lower(source: jcore.ClosedJaxpr | Template) -> Program:
-    """The program of a jaxpr, or of a template for any lengths."""
+def lower(source: jcore.ClosedJaxpr | Template, any_lengths: bool = True) -> Program:
+    """The program of a jaxpr, or of a template.
+
+    That of a template reads its lengths, and the constants that are as long, from memory that it is given; without
+    `any_lengths` they are a part of it. Its operations and their order are the same.
+    """
     started = time.perf_counter()
     low = Lowering()
-    inputs, arrays = [], []
-    closed: Any = source.closed if isinstance(source, Template) else source
-    if isinstance(source, Template):
-        low.g.lengths = low.g.buffer(type_of(np.dtype(np.int32)), len(source.lengths), "input", region=low.g.top)
-    for aval in closed.in_avals:
+    template = source if isinstance(source, Template) else None
+    closed: Any = source if template is None else template.closed
+    extra = () if template is None else template.extra
+    known = [None if any_lengths else x for x in extra]
+    given = len(closed.in_avals) - len(extra[:-1])
+    buffers, arrays = [], []
+    for aval, data in zip(closed.in_avals, [*[None] * given, *known[:-1]], strict=True):
         type = type_of(aval.dtype)
-        buffer = low.g.buffer(type, size_of(aval.shape), "input", region=low.g.top)
+        buffer = _memory(low, type, size_of(aval.shape), data)
         stored = Stored(aval.shape, type, buffer, low.s)
-        inputs.append(buffer)
+        buffers.append(buffer)
         arrays.append(low.a.small(stored) if buffer.size <= FROM_MEMORY else stored)
-    inputs += [low.g.lengths] if low.g.lengths is not None else []
+    if extra:
+        low.g.lengths = _memory(low, type_of(extra[-1].dtype), extra[-1].size, known[-1])
+        buffers.append(low.g.lengths)
     outputs = [_write(low, out) for out in inline(low, closed, arrays)]
     fuse(low.g)
+    inputs = [b for b in buffers if b.kind == "input"]
     return Program(low.g, inputs, outputs, low.rows + low.runs, time.perf_counter() - started)
+
+
+def _memory(low: Lowering, type: Type, size: Size, data: np.ndarray | None) -> Buffer:
+    """Of an input, or of numbers that are known."""
+    if data is None:
+        return low.g.buffer(type, size, "input", region=low.g.top)
+    return low.g.buffer(type, size, "constant", data.ravel(), region=low.g.top)
 
 
 def _write(low: Lowering, out) -> Buffer:

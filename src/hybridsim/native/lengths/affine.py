@@ -113,6 +113,13 @@ def _made(factors: dict[int, int], constant: int) -> int | Affine:
     return Affine(left, constant) if left else constant
 
 
+def at_lengths(x: Any, lengths: Sequence[int]) -> Any:
+    """A size, or tuples of sizes, as numbers."""
+    if isinstance(x, Affine):
+        return x.at(lengths)
+    return tuple(at_lengths(y, lengths) for y in x) if isinstance(x, tuple) else x
+
+
 @dataclass(frozen=True)
 class Count:
     """A number of a program's text that depends on lengths: a size or its inverse."""

@@ -320,12 +320,16 @@ def guess_rest(labels: Labels) -> None:
         for k, eqn in enumerate(places.jaxpr.eqns):
             if eqn.primitive.name == "scan" and k in places.turns:
                 _guess_tables(labels, places.within(k, 0, eqn.params["jaxpr"]), sizes)
-            elif eqn.primitive.name == "iota" or (
-                eqn.primitive.name == "broadcast_in_dim" and not _rank(eqn.invars[0])
-            ):
-                for d in range(_rank(eqn.outvars[0])):
-                    _guess_size(labels, Axis(places, eqn.outvars[0], d), short if is_marked(eqn) else sizes)
+            elif eqn.primitive.name == "iota":
+                _guess_made(labels, places, eqn.outvars[0], short if is_marked(eqn) else sizes)
+            elif eqn.primitive.name == "broadcast_in_dim" and not _rank(eqn.invars[0]):
+                _guess_made(labels, places, eqn.outvars[0], sizes)
     labels.spread()
+
+
+def _guess_made(labels: Labels, places: Places, made: Any, sizes: dict[int, Affine]) -> None:
+    for d in range(_rank(made)):
+        _guess_size(labels, Axis(places, made, d), sizes)
 
 
 def _guess_tables(labels: Labels, body: Places, sizes: dict[int, Affine]) -> None:

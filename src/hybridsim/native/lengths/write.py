@@ -8,7 +8,7 @@ import numpy as np
 from jax.extend import core as jcore
 
 from ..rules.calls import CALLED
-from .affine import NotGeneralError
+from .affine import NotGeneralError, at_lengths
 from .labels import Labels, Places, jaxprs_of
 from .rewrite import rewritten
 from .template import Aval, ClosedTemplate, Equation, OpenJaxpr, Template, Variable
@@ -19,7 +19,7 @@ def template_of(closed: jcore.ClosedJaxpr, labels: Labels) -> Template:
 
     What is not needed often has no labels, because nothing relates it to a loop.
     """
-    writer = _Writer(labels.root, [True] * len(closed.jaxpr.outvars))
+    writer = _Writer(labels.root, labels.lengths, [True] * len(closed.jaxpr.outvars))
     consts = [(v, x) for v, x in zip(closed.jaxpr.constvars, closed.consts, strict=True) if v in writer.needed]
     long = [(v, x) for v, x in consts if v in labels.root.sizes]
     short = [(v, x) for v, x in consts if v not in labels.root.sizes]
@@ -35,9 +35,9 @@ def template_of(closed: jcore.ClosedJaxpr, labels: Labels) -> Template:
 
 
 class _Writer:
-    def __init__(self, places: Places, wanted: list[bool]):
-        """`wanted`: which of the outputs are."""
-        self.places = places
+    def __init__(self, places: Places, lengths: list[int], wanted: list[bool]):
+        """`lengths` of the jaxpr that was traced; `wanted`: which of the outputs are."""
+        self.places, self.lengths = places, lengths
         self.variables = {v: _sized(places, v) for v in places.sizes}
         self.needed: set[Any] = set()
         inner = places.jaxpr
@@ -67,7 +67,7 @@ class _Writer:
         if eqn.primitive.name in CALLED and places.within(k, 0, jaxprs_of(eqn)[0][1]).is_labelled:
             ((name, called),) = jaxprs_of(eqn)
             wanted = [v in self.needed for v in eqn.outvars]
-            inner = _Writer(places.inner[k, 0], wanted)
+            inner = _Writer(places.inner[k, 0], self.lengths, wanted)
             read = [v in inner.needed for v in inner.places.jaxpr.invars]
             jaxpr = replace(inner.jaxpr, invars=_chosen(inner.jaxpr.invars, read))
             changed[name] = _closed_as(called, inner.places, jaxpr)
@@ -79,10 +79,17 @@ class _Writer:
         if k in places.turns:
             changed["length"] = places.turns[k]
         if any(isinstance(v, Variable) for v in (*invars, *outvars)):
-            changed |= rewritten(eqn, invars, outvars)
+            changed |= self._same_here(eqn, rewritten(eqn, invars, outvars))
         elif not changed and not any((k, i) in places.literals for i in range(len(invars))):
             return eqn
         return Equation(eqn.primitive, invars, outvars, {**eqn.params, **changed}, eqn.effects, eqn.source_info)
+
+    def _same_here(self, eqn: Any, changed: dict[str, Any]) -> dict[str, Any]:
+        """The parameters, which must have the values of the traced equation at its own lengths."""
+        for name, value in changed.items():
+            if at_lengths(value, self.lengths) != eqn.params[name]:
+                raise NotGeneralError(f"{name} of {eqn.primitive.name} is {eqn.params[name]}, and was written as {value}")
+        return changed
 
     def _jaxprs(self, k: int, eqn: Any) -> dict[str, Any]:
         """Parameters of a loop or branch with jaxprs that have labels, written with them."""
@@ -92,7 +99,7 @@ class _Writer:
             places = self.places.inner.get((k, number))
             if places is not None and places.is_labelled:
                 labelled.add(name)
-                writer = _Writer(places, [True] * len(places.jaxpr.outvars))
+                writer = _Writer(places, self.lengths, [True] * len(places.jaxpr.outvars))
                 inner = _closed_as(inner, places, writer.jaxpr)
             found.setdefault(name, []).append(inner)
         return {name: tuple(found[name]) if name == "branches" else found[name][0] for name in labelled}
