@@ -12,9 +12,11 @@ import pytest
 import hybridsim as hs
 from hybridsim import native
 from hybridsim.native import build, compile
+from hybridsim.native.lengths import rewrite
+from hybridsim.native.lengths.affine import Affine
 from hybridsim.native.lengths.general import general
 
-from .long_programs import PROGRAMS, described, drive, instance
+from .long_programs import PROGRAMS, described, drive, instance, states
 
 LENGTHS = [50, 3, 4, 7, 100, 1000, 2500]
 MODEL = hs.chain(2, damping=0.1)
@@ -241,6 +243,30 @@ def test_a_constant_that_has_the_length_by_chance(counted):
     for steps in (40, 41, 39, 20, 80):
         arguments = (*START, controls(steps))
         agree(native.jit(f)(*arguments), jax.jit(f)(*arguments))
+
+
+def test_a_horizon_of_as_many_steps_as_the_robot_has_joints(counted):
+    """Sizes that are the same by chance have nothing to do with each other, in short loops too."""
+    model = hs.chain(5, damping=0.1)
+
+    def effort(q, u):
+        made = hs.rollout(model, (q, jnp.zeros(5)), u, dt=1e-2, contact=None)
+        return jnp.mean(made.q**2) + jnp.sum(made[-1].qd ** 2) + jnp.sum(u**2)
+
+    gradient = jax.value_and_grad(effort, (0, 1))
+    for steps in (4, 5, 6, 9, 10):
+        arguments = np.linspace(-0.3, 0.4, 5), np.random.default_rng(steps).normal(size=(steps, 5))
+        agree(native.jit(gradient)(*arguments), jax.jit(gradient)(*arguments))
+    assert counted == ["lowered", "compiled"]
+
+
+def test_a_parameter_that_was_written_wrongly_is_found(counted, monkeypatch):
+    """Then the program is compiled for its own length."""
+    first = lambda eqn, *_: {"start_indices": (0, 0), "limit_indices": (Affine.of(0), 2)}
+    monkeypatch.setitem(rewrite._PARAMETERS, "slice", first)
+    f, arguments = lambda q, u: states(q, u)[1:], drive(40)
+    agree(native.jit(f)(*arguments), jax.jit(f)(*arguments))
+    assert counted.of("lowered", "lowered for one length") == [0, 1]
 
 
 def test_a_quadratic_number_of_numbers_is_compiled_for_each_length(counted):
