@@ -196,12 +196,13 @@ def test_loops_that_are_not_marked(counted):
             x = jnp.sin(x + u) * 1.01
         return x, x
 
+    def loop(body):
+        return lambda x, u: jax.lax.scan(body, x, u)[1]
+
     for steps in (40, 400):
         arguments = (np.float64(0.3), controls(steps)[:, 0])
-        f = lambda x, u: jax.lax.scan(many_equations, x, u)[1]
-        agree(native.jit(f)(*arguments), jax.jit(f)(*arguments))
-        simple = lambda x, u: jax.lax.scan(lambda x, u: (x + u, x), x, u)[1]
-        agree(native.jit(simple)(*arguments), jax.jit(simple)(*arguments))
+        for f in (loop(many_equations), loop(lambda x, u: (x + u, x))):
+            agree(native.jit(f)(*arguments), jax.jit(f)(*arguments))
     assert counted.of("lowered", "lowered for one length") == [1, 2]
 
 
@@ -262,10 +263,15 @@ def test_a_horizon_of_as_many_steps_as_the_robot_has_joints(counted):
 
 def test_a_parameter_that_was_written_wrongly_is_found(counted, monkeypatch):
     """Then the program is compiled for its own length."""
-    first = lambda eqn, *_: {"start_indices": (0, 0), "limit_indices": (Affine.of(0), 2)}
-    monkeypatch.setitem(rewrite._PARAMETERS, "slice", first)
-    f, arguments = lambda q, u: states(q, u)[1:], drive(40)
-    agree(native.jit(f)(*arguments), jax.jit(f)(*arguments))
+
+    def wrong(eqn, *_):
+        return {"start_indices": (0, 0), "limit_indices": (Affine.of(0), 2)}
+
+    def f(q, u):
+        return states(q, u)[1:]
+
+    monkeypatch.setitem(rewrite._PARAMETERS, "slice", wrong)
+    agree(native.jit(f)(*drive(40)), jax.jit(f)(*drive(40)))
     assert counted.of("lowered", "lowered for one length") == [0, 1]
 
 

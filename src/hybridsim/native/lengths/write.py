@@ -88,7 +88,9 @@ class _Writer:
         """The parameters, which must have the values of the traced equation at its own lengths."""
         for name, value in changed.items():
             if at_lengths(value, self.lengths) != eqn.params[name]:
-                raise NotGeneralError(f"{name} of {eqn.primitive.name} is {eqn.params[name]}, and was written as {value}")
+                raise NotGeneralError(
+                    f"{name} of {eqn.primitive.name} is {eqn.params[name]}, and was written as {value}"
+                )
         return changed
 
     def _jaxprs(self, k: int, eqn: Any) -> dict[str, Any]:
