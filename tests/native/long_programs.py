@@ -87,6 +87,7 @@ PROGRAMS = {
     "products in each row": Program(lambda q, u: states(q, u) @ np.arange(6.0).reshape(2, 3)),
     "columns of products": Program(lambda q, u: np.arange(6.0).reshape(3, 2) @ states(q, u).T),
     "a dot product": Program(lambda q, u: jnp.vdot(states(q, u)[:, 0], u[:, 1])),
+    "slopes": Program(lambda q, u: jax.jacrev(lambda s: states(s * q, s[0] * u)[-1])(u[0])),
     "norms": Program(lambda q, u: jnp.linalg.norm(states(q, u) + 2.0, axis=1)),
     "spread": Program(lambda q, u: jnp.std(states(q, u), axis=0, ddof=1)),
     "means of means": Program(lambda q, u: jnp.mean(jnp.mean(states(q, u), axis=0)) / u.shape[0], few=(7,)),

@@ -6,6 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+Integer = int | np.integer
+"""JAX has both in its equations."""
+
 
 class NotGeneralError(NotImplementedError):
     """A program that can only be compiled for one length."""
@@ -34,7 +39,7 @@ class Affine:
         """Its value for these lengths."""
         return self.constant + sum(factor * lengths[k] for k, factor in self.factors)
 
-    def __add__(self, other: int | Affine) -> int | Affine:
+    def __add__(self, other: Integer | Affine) -> int | Affine:
         if not isinstance(other, Affine):
             return Affine(self.factors, self.constant + int(other))
         factors = dict(self.factors)
@@ -42,33 +47,33 @@ class Affine:
             factors[k] = factors.get(k, 0) + factor
         return _made(factors, self.constant + other.constant)
 
-    def __mul__(self, other: int | Affine) -> int | Affine:
+    def __mul__(self, other: Integer | Affine) -> int | Affine:
         if isinstance(other, Affine):
             raise NotGeneralError(f"an array of {self} times {other} numbers")
         return _made({k: factor * int(other) for k, factor in self.factors}, self.constant * int(other))
 
-    def __floordiv__(self, other: int) -> int | Affine:
+    def __floordiv__(self, other: Integer) -> int | Affine:
         """By a number that divides all factors."""
         if isinstance(other, Affine) or any(factor % other for _, factor in self.factors):
             raise NotGeneralError(f"{self} divided by {other}")
         return _made({k: factor // int(other) for k, factor in self.factors}, self.constant // int(other))
 
-    def __mod__(self, other: int) -> int:
+    def __mod__(self, other: Integer) -> int:
         whole = self // other * other
         return int(self.constant - (whole.constant if isinstance(whole, Affine) else whole))
 
     def __neg__(self) -> int | Affine:
         return self * -1
 
-    def __sub__(self, other: int | Affine) -> int | Affine:
+    def __sub__(self, other: Integer | Affine) -> int | Affine:
         return self + -other
 
-    def __rsub__(self, other: int) -> int | Affine:
+    def __rsub__(self, other: Integer) -> int | Affine:
         return -self + other
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def _exceeds(self, other: int | Affine) -> bool:
+    def _exceeds(self, other: Integer | Affine) -> bool:
         difference = self - other
         if not isinstance(difference, Affine):
             return difference > 0
@@ -77,16 +82,16 @@ class Affine:
             raise NotGeneralError(f"whether {self} exceeds {other}")
         return signs.pop()
 
-    def __gt__(self, other: int | Affine) -> bool:
+    def __gt__(self, other: Integer | Affine) -> bool:
         return self._exceeds(other)
 
-    def __lt__(self, other: int | Affine) -> bool:
+    def __lt__(self, other: Integer | Affine) -> bool:
         return self != other and not self._exceeds(other)
 
-    def __ge__(self, other: int | Affine) -> bool:
+    def __ge__(self, other: Integer | Affine) -> bool:
         return not self < other
 
-    def __le__(self, other: int | Affine) -> bool:
+    def __le__(self, other: Integer | Affine) -> bool:
         return not self > other
 
     def __index__(self) -> int:
@@ -94,7 +99,7 @@ class Affine:
 
     __int__ = __bool__ = __index__
 
-    def __divmod__(self, other: int) -> tuple[int | Affine, int]:
+    def __divmod__(self, other: Integer) -> tuple[int | Affine, int]:
         return self // other, self % other
 
     def __str__(self) -> str:
@@ -118,6 +123,11 @@ def at_lengths(x: Any, lengths: Sequence[int]) -> Any:
     if isinstance(x, Affine):
         return x.at(lengths)
     return tuple(at_lengths(y, lengths) for y in x) if isinstance(x, tuple) else x
+
+
+def plain(size: Integer | Affine) -> Size:
+    """Without NumPy's integers, which JAX's own derivative of a slice has in its parameters."""
+    return size if isinstance(size, Affine) else int(size)
 
 
 @dataclass(frozen=True)

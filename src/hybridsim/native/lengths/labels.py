@@ -14,21 +14,16 @@ from functools import cached_property
 from math import lcm
 from typing import Any, NamedTuple
 
-import numpy as np
 from jax.extend import core as jcore
 
 from ...any_length import ANY_LENGTH
 from ..rules.calls import CALLED
-from .affine import Affine, Count, Size
+from .affine import Affine, Count, Integer, Size
 
 LONG = 32
 """Turns from which on a loop outside of others is taken for one whose length may change."""
 SMALLEST = 2
 """Axes of one number are broadcast, and empty ones left out, so no label is smaller."""
-
-
-Integer = int | np.integer
-"""JAX has both in its equations."""
 
 
 class Axis(NamedTuple):
@@ -105,10 +100,10 @@ class Places:
         own = self.sizes or self.turns or self.literals
         return bool(own) or any(inner.is_labelled for inner in self.inner.values())
 
-    def label(self, v: Any, d: int) -> Affine | None:
+    def label(self, v: Any, d: Integer) -> Affine | None:
         return None if isinstance(v, jcore.Literal) or v not in self.sizes else self.sizes[v][d]
 
-    def size(self, v: Any, d: int) -> Size:
+    def size(self, v: Any, d: Integer) -> Size:
         """The label, or the size that the axis has here."""
         label = self.label(v, d)
         return v.aval.shape[d] if label is None else label
@@ -125,9 +120,9 @@ class Labels:
         """By which multiples lengths should rather be counted, because some axis is a fraction of one."""
         self._sure, self._guessed = _Queue(), _Queue()
 
-    def add_length(self, turns: int, factor: int) -> Affine:
+    def add_length(self, turns: Integer, factor: int) -> Affine:
         """A new length, of which the turns of a loop are a multiple."""
-        self.lengths.append(turns // factor)
+        self.lengths.append(int(turns) // factor)
         return Affine.of(len(self.lengths) - 1, factor)
 
     def label_loop(self, places: Places, k: int, label: Affine) -> None:

@@ -12,7 +12,7 @@ from jax.extend import core as jcore
 
 from ..rules.calls import CALLED
 from ..rules.elementwise import ELEMENTWISE
-from .affine import Affine, Count, NotGeneralError, Size
+from .affine import Affine, Count, Integer, NotGeneralError, Size
 from .labels import Labels, Places
 
 _COMPARED = frozenset(("add", "sub", "min", "max", "lt", "le", "gt", "ge", "eq", "ne", "rem", "clamp", "select_n"))
@@ -172,7 +172,7 @@ class _Marks:
                 add(eqn.invars[1], sums.get(eqn.invars[0], set()))
         return found
 
-    def _product(self, v: Any, axes: Iterable[int]) -> set[Affine]:
+    def _product(self, v: Any, axes: Iterable[Integer]) -> set[Affine]:
         """How many numbers lie along these axes, if that depends on a length."""
         size: Size = 1
         try:

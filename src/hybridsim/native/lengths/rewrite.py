@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..rules.calls import CALLED
-from .affine import Affine, NotGeneralError, Size
+from .affine import Affine, Integer, NotGeneralError, Size
 from .relations import RELATIONS
 
 Variables = list[Any]
@@ -40,7 +40,7 @@ def _is_empty(v: Any) -> bool:
     return 0 in v.aval.shape and any(isinstance(n, Affine) for n in v.aval.shape)
 
 
-def _size(v: Any, d: int) -> Size:
+def _size(v: Any, d: Integer) -> Size:
     return v.aval.shape[d]
 
 

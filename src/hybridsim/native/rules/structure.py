@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..arrays import FROM_MEMORY, SMALL, STAY, Lazy, Small, Stored, flat_index, in_memory, size_of, strides_of
+from ..lengths.affine import plain
 from ..types import BOOL, type_of
 
 
@@ -167,7 +168,7 @@ def _unstack(low, eqn, x):
 
 def _split(low, eqn, x):
     outs, start, axis = [], 0, eqn.params["axis"]
-    for n, var in zip(eqn.params["sizes"], eqn.outvars, strict=True):
+    for n, var in zip(map(plain, eqn.params["sizes"]), eqn.outvars, strict=True):
         if isinstance(x, Small):
             outs.append(Small(np.take(x.ids, range(start, start + n), axis=axis), x.type))
         else:
@@ -192,7 +193,7 @@ def both(s, a, b):
 
 def _pad(low, eqn, x, value):
     aval = eqn.outvars[0].aval
-    config = eqn.params["padding_config"]
+    config = [tuple(map(plain, axis)) for axis in eqn.params["padding_config"]]
     s, fill = low.s, low.a.at(value, ())
     if isinstance(x, Small) and size_of(aval.shape) <= SMALL:
         ids = x.ids
