@@ -97,7 +97,10 @@ class Affine:
     def __index__(self) -> int:
         raise NotGeneralError(f"{self} as a number that is known when the program is compiled")
 
-    __int__ = __bool__ = __index__
+    __int__ = __index__
+
+    def __bool__(self) -> bool:
+        return bool(self.__index__())
 
     def __divmod__(self, other: Integer) -> tuple[int | Affine, int]:
         return self // other, self % other
