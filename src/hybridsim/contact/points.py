@@ -11,7 +11,7 @@ from jaxtyping import Float
 from ..dynamics import link_poses
 from ..model import Model
 from ..model.names import Marks
-from ..spatial import Array, Transform, matrix_from_quaternion, pick
+from ..spatial import Array, Transform, for_each, matrix_from_quaternion, pick, row
 from .detect import PAIRS, UPRIGHT, Pair, Placed, each, how_many
 from .interface import Moment, Points
 
@@ -100,40 +100,50 @@ def contact_points(now: Moment) -> Points:
     if not pairs:
         return Points(jnp.zeros(0), jnp.zeros((0, 3)), jnp.zeros((0, 3)))
     poses = _shape_poses(now)
+
+    def placed(shapes: np.ndarray) -> Placed:
+        pose = jax.tree.map(lambda x: pick(x, shapes), poses)
+        return Placed(pose, pick(geometry.size, shapes), jnp.stack([jnp.asarray(geometry.points[i]) for i in shapes]))
+
     found = []
     for sort, group in table.groups:
         a, b = (np.array([pairs[i][side] for i in group]) for side in (0, 1))
-
-        def placed(shapes):
-            pose = jax.tree.map(lambda x: pick(x, shapes), poses)
-            return Placed(
-                pose, pick(geometry.size, shapes), jnp.stack([jnp.asarray(geometry.points[i]) for i in shapes])
-            )
-
-        touch = each(sort.pair)(placed(a), placed(b))
-        found.append(jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), touch))
+        touch = each(sort.pair, len(group))
+        if len(group) > 1 and np.all(b == b[0]):  # a floor, for instance
+            floor = jax.tree.map(lambda x: x[0], placed(b[:1]))
+            points = touch(lambda pair, one, floor=floor: pair(one, floor), placed(a))
+        else:
+            points = touch(lambda pair, both: pair(*both), (placed(a), placed(b)))
+        found.append(jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), points))
     touch = jax.tree.map(lambda *parts: jnp.concatenate(parts), *found)
     return Points(touch.distance, touch.normal, _acting_point(table, touch))
 
 
 def _acting_point(table: PointTable, touch) -> Float[Array, "points 3"]:
     # The same point for both bodies, or action and reaction would make a couple.
-    share = np.where(table.nodes_b < 0, 1.0, np.where(table.nodes_a < 0, 0.0, 0.5))[:, None]
+    share = np.where(table.nodes_b < 0, 1.0, np.where(table.nodes_a < 0, 0.0, 0.5))
     if np.all(share == 1):
         return touch.on_a
-    return touch.on_b + share.astype(touch.on_b.dtype) * (touch.on_a - touch.on_b)
+    entries = touch.on_a, touch.on_b, share.astype(touch.on_b.dtype)
+    return for_each(lambda x: x[1] + x[2] * (x[0] - x[1]), len(share), entries)
 
 
 def _shape_poses(now: Moment) -> Transform:
     geometry = now.model.geometry
-    own = Transform(matrix_from_quaternion(geometry.quaternion), jnp.asarray(geometry.position))
     links = np.array(geometry.links)
-    if np.all(links < 0):
+    own = Transform(matrix_from_quaternion(geometry.quaternion), jnp.asarray(geometry.position))
+    moving = np.flatnonzero(links >= 0)
+    if not len(moving):
         return own
-    owners = jax.tree.map(lambda x: pick(x, np.maximum(links, 0)), link_poses(now.mechanism, now.conf))
-    moved = owners @ own
-    return jax.tree.map(
-        lambda fixed, x: jnp.where((links < 0).reshape(-1, *[1] * (x.ndim - 1)), fixed, x) if np.any(links < 0) else x,
-        own,
-        moved,
-    )
+    poses = link_poses(now.mechanism, now.conf)
+
+    def placed(entry):
+        shape, link = entry
+        return jax.tree.map(lambda x: row(x, link), poses) @ jax.tree.map(lambda x: row(x, shape), own)
+
+    moved = for_each(placed, len(moving), (moving.astype(np.int32), links[moving].astype(np.int32)))
+    if len(moving) == len(links):
+        return moved
+    order = np.argsort(np.concatenate([moving, np.flatnonzero(links < 0)]))
+    fixed = jax.tree.map(lambda x: pick(x, np.flatnonzero(links < 0)), own)
+    return jax.tree.map(lambda a, b: pick(jnp.concatenate([a, b]), order), moved, fixed)

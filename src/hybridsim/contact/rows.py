@@ -1,32 +1,43 @@
 """Directions of contact as rows: how fast each point closes, and what a unit impulse along it does."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..dynamics import Acting, Actions
+from ..dynamics import Acting, Actions, Configuration
 from ..model import Model
 from ..spatial import Array, cross, pick
 from .interface import Moment, Points
-from .points import point_table
+from .points import PointTable, point_table
 
 
-def frames(normal: Float[Array, "points 3"]) -> Float[Array, "points 3 3"]:
+def frame_at(normal: Float[Array, "3"]) -> Float[Array, "3 3"]:
     """Rows: the normal and two tangents. Friction that is the same in all directions does not depend on their choice.
 
     For a vertical normal the tangents are -y and x.
     """
-    x, y, z = normal[:, 0], normal[:, 1], normal[:, 2]
-    steep = jnp.abs(z) > np.sqrt(0.5)
-    zero = jnp.zeros_like(x)
-    first = jnp.where(steep[:, None], jnp.stack([zero, -z, y], -1), jnp.stack([-y, x, zero], -1))
-    first = first / jnp.sqrt(jnp.sum(first * first, axis=-1, keepdims=True))
-    return jnp.stack([normal, first, cross(normal, first)], axis=1)
+    x, y, z = normal
+    steep, zero = jnp.abs(z) > np.sqrt(0.5), jnp.zeros_like(x)
+    first = jnp.where(steep, jnp.stack([zero, -z, y]), jnp.stack([-y, x, zero]))
+    first = first / jnp.sqrt(jnp.sum(first * first))
+    return jnp.stack([normal, first, cross(normal, first)])
+
+
+def frames(normal: Float[Array, "points 3"]) -> Float[Array, "points 3 3"]:
+    """The frame of each point."""
+    return jax.vmap(frame_at)(normal)
 
 
 def point_velocities(now: Moment, points: Points, v: Float[Array, "nodes 6"]) -> Float[Array, "points 3"]:
     """Velocity of a relative to b at each point, for spatial velocities v of the nodes."""
-    table = point_table(now)
+    return relative_velocities(point_table(now), now.conf, points, v)
+
+
+def relative_velocities(
+    table: PointTable, conf: Configuration, points: Points, v: Float[Array, "nodes 6"]
+) -> Float[Array, "points 3"]:
+    """The same, for a table of the points."""
 
     def of(nodes: np.ndarray) -> Array:
         moving = nodes >= 0
@@ -34,7 +45,7 @@ def point_velocities(now: Moment, points: Points, v: Float[Array, "nodes 6"]) ->
             return jnp.zeros_like(points.position)
         places = np.maximum(nodes, 0)
         motion = pick(v, places)
-        velocity = motion[:, 3:] + cross(motion[:, :3], points.position - pick(now.conf.reference, places))
+        velocity = motion[:, 3:] + cross(motion[:, :3], points.position - pick(conf.reference, places))
         return velocity if np.all(moving) else jnp.where(moving[:, None], velocity, 0.0)
 
     return of(table.nodes_a) - of(table.nodes_b)

@@ -1,7 +1,7 @@
 """Rigid-body dynamics: kinematics, inverse and forward dynamics, mass matrix, energy."""
 
 from .aba import accelerations, forward_dynamics
-from .contraction import impulse_balance, row_velocities
+from .contraction import impulse_balance, momentum_balance, row_velocities
 from .course import Course
 from .crba import mass_matrix
 from .energy import Energy, Momentum, centre_of_mass, energy, momentum
@@ -19,6 +19,7 @@ from .kinematics import (
 )
 from .mechanism import Mechanism, assemble
 from .mimic import expand_q, expand_v, reduce_force
+from .paths import Path, Paths, paths
 from .prescribed import hermite, velocity_between
 from .response import Acting, Actions, Root, mass_root
 from .rnea import bias_force, inverse_dynamics, rnea
@@ -32,6 +33,8 @@ __all__ = [
     "Energy",
     "Mechanism",
     "Momentum",
+    "Path",
+    "Paths",
     "Poses",
     "Root",
     "Velocities",
@@ -59,8 +62,10 @@ __all__ = [
     "mass_matrix",
     "mass_root",
     "momentum",
+    "momentum_balance",
     "move",
     "node_forces",
+    "paths",
     "project",
     "reduce_force",
     "rnea",

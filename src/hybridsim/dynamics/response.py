@@ -7,6 +7,7 @@ D^-1/2 is zero.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,15 +15,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..spatial import Array, add_at, pick
+from ..spatial import Array, row
 from .aba import Factors, factorise, inward_solve, of_yielding, outward_solve, zero_prescribed
 from .crba import crba
 from .kinematics import Configuration
 from .mechanism import Mechanism
 from .mimic import reduce_force
-
-# More actions than this on one body are cheaper by way of unit impulses.
-FEW = 8
+from .paths import Path
 
 
 @dataclass(frozen=True)
@@ -75,41 +74,37 @@ class TreeRoot(eqx.Module):
         """D^-1/2 L^-T tau"""
         return inward_solve(self.mechanism, self.conf, self.factors, tau) * self.half
 
-    def rows(self, actions: Actions) -> Float[Array, "rows nv"]:
-        """Y"""
-        acting, count = actions.acting, actions.acting.count
-        rows, dofs = np.array(acting.rows), np.array(acting.dofs)
-        on_body = np.arange(len(dofs)) < acting.on_bodies
-        many = on_body & (np.bincount(dofs[on_body], minlength=len(self.half))[dofs] > FEW)
-        single, together = np.flatnonzero(~many), np.flatnonzero(many)
-        Y = jnp.zeros((count, len(self.half)), dtype=self.half.dtype)
-        if len(single):
-            force, joint_force = pick(actions.force, single), pick(actions.joint_force, single)
-            Y = Y + self._passed(rows[single], dofs[single], count, force, joint_force)
-        if len(together):
-            # Many actions on one body: what six unit impulses do there says what all others do.
-            bodies, which = np.unique(dofs[together], return_inverse=True)
-            unit = jnp.asarray(np.tile(np.eye(6), (len(bodies), 1)), dtype=Y.dtype)
-            units = np.arange(6 * len(bodies))
-            of_unit = self._passed(units, np.repeat(bodies, 6), len(units), unit, jnp.zeros_like(unit[:, 0]))
-            for i in range(len(bodies)):
-                here = together[which == i]
-                Y = Y + add_at(count, rows[here], pick(actions.force, here) @ of_unit[6 * i : 6 * i + 6])
-        return Y
+    def path_rows(
+        self,
+        path: Path,
+        on_a: Float[Array, "rows 6"],
+        on_b: Float[Array, "rows 6"] | None = None,
+        at: tuple[Any, Any] | None = None,
+    ) -> Float[Array, "rows freedoms"]:
+        """Y of unit impulses on two bodies, or at one freedom (`at`: which, and how large), at the freedoms of their path.
 
-    def _passed(self, rows: np.ndarray, dofs: np.ndarray, count: int, force, joint_force) -> Float[Array, "count nv"]:
-        """Inward, all actions side by side: u = S . f at each freedom on the path, then f - U u / D goes on."""
-        factors, size = self.factors, len(self.half)
-        values, places = [], []
-        for here, passing in _paths(self.mechanism, dofs):
-            S, U, D_inv = (pick(x, passing) for x in (self.conf.S, factors.U, factors.D_inv))
-            f = pick(force, here)
-            u = jnp.sum(S * f, axis=-1) + pick(joint_force, here)
-            values.append(u * pick(self.half, passing))
-            places.append(rows[here] * size + passing)
-            force = _replace(force, here, f - U * (u * D_inv)[:, None])
-            joint_force = _replace(joint_force, here, jnp.zeros_like(u))
-        return add_at(count * size, np.concatenate(places), jnp.concatenate(values)).reshape(count, size)
+        Inward: u = S . f at each freedom, then f - U u / D goes on.
+        """
+        bodies = (on_a,) if on_b is None or path.on_b is None else (on_a, on_b)
+        masks = (path.on_a,) if len(bodies) == 1 else (path.on_a, path.on_b)
+
+        def one(forces, freedom):
+            dof, *moved = freedom
+            S, U, D_inv, half = (row(x, dof) for x in (self.conf.S, *self.factors, self.half))
+            value, passed = 0.0, []
+            for f, here in zip(forces, moved, strict=True):
+                u = here * (f @ S if at is None else f @ S + jnp.where(dof == at[0], at[1], 0.0))
+                value = value + u * half
+                passed.append(f - u[:, None] * (D_inv * U))
+            return tuple(passed), value
+
+        if isinstance(path.dofs, np.ndarray):
+            values = []
+            for k in range(len(path.dofs)):
+                bodies, value = one(bodies, (path.dofs[k], *(mask[k] for mask in masks)))
+                values.append(value)
+            return jnp.stack(values, axis=1)
+        return jax.lax.scan(one, bodies, (path.dofs, *map(jnp.asarray, masks)))[1].T
 
 
 class DenseRoot(eqx.Module):
@@ -130,9 +125,20 @@ class DenseRoot(eqx.Module):
     def of_force(self, tau: Float[Array, " nv"]) -> Float[Array, " nv"]:
         return jax.scipy.linalg.solve_triangular(self.factor, zero_prescribed(self.mechanism, tau), lower=True)
 
-    def rows(self, actions: Actions) -> Float[Array, "rows nv"]:
-        J = reduce_force(self.mechanism, _jacobian(self.mechanism, self.conf, actions).T)
-        J = zero_prescribed(self.mechanism, J)
+    def path_rows(
+        self,
+        path: Path,
+        on_a: Float[Array, "rows 6"],
+        on_b: Float[Array, "rows 6"] | None = None,
+        at: tuple[Any, Any] | None = None,
+    ) -> Float[Array, "rows nv"]:
+        """Y, as of a tree; a path has all freedoms."""
+        J = path.on_a * (on_a @ self.conf.S.T)
+        if on_b is not None and path.on_b is not None:
+            J = J + path.on_b * (on_b @ self.conf.S.T)
+        if at is not None:
+            J = J + jnp.where(np.arange(J.shape[1]) == at[0], at[1], 0.0)
+        J = zero_prescribed(self.mechanism, reduce_force(self.mechanism, J.T))
         return jax.scipy.linalg.solve_triangular(self.factor, J, lower=True).T
 
 
@@ -142,28 +148,3 @@ Root = TreeRoot | DenseRoot
 def mass_root(mechanism: Mechanism, conf: Configuration) -> Root:
     """A square root of the mass matrix."""
     return (DenseRoot if mechanism.topology.has_mimics else TreeRoot).of(mechanism, conf)
-
-
-def _paths(mechanism: Mechanism, dofs: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """From the leaves to the roots: which actions pass a freedom of a level, and which one."""
-    tables = mechanism.layout
-    above = np.tril(tables.supports.T)
-    steps = []
-    for level in reversed(tables.dofs.levels):
-        here, which = np.nonzero(above[np.ix_(dofs, level.nodes)])
-        if len(here):
-            steps.append((here, level.nodes[which]))
-    return steps
-
-
-def _replace(x: Array, places: np.ndarray, values: Array) -> Array:
-    if len(places) == len(x) and np.array_equal(places, np.arange(len(x))):
-        return values
-    return jnp.asarray(x).at[places].set(values)
-
-
-def _jacobian(mechanism: Mechanism, conf: Configuration, actions: Actions) -> Float[Array, "rows all_v"]:
-    supports, dofs = mechanism.layout.supports, np.array(actions.acting.dofs)
-    on_path, entering = np.triu(supports)[:, dofs], np.eye(len(supports), dtype=bool)[:, dofs]
-    J = jnp.where(on_path, conf.S @ actions.force.T, 0.0) + jnp.where(entering, actions.joint_force, 0.0)
-    return add_at(actions.acting.count, np.array(actions.acting.rows), J.T)

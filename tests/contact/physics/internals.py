@@ -2,12 +2,16 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 import hybridsim as hs
-from hybridsim.contact.impulse.assemble import Assembly, assemble_rows
-from hybridsim.contact.impulse.problem import Problem, Solution
+from hybridsim.contact.impulse.assemble import assemble_scene
+from hybridsim.contact.impulse.problem import Impulse, Problem
+from hybridsim.contact.impulse.rows import StepRows
+from hybridsim.contact.impulse.scene import Scene
+from hybridsim.contact.impulse.slots import Slots
 from hybridsim.contact.impulse.targets import of_momentum
 from hybridsim.contact.interface import Moment
 from hybridsim.dynamics import assemble, mass_root, turning
@@ -20,24 +24,37 @@ class Step(NamedTuple):
     now: Moment
     free: np.ndarray
     """Velocity after the step without contact."""
-    assembly: Assembly
+    scene: Scene
     problem: Problem
-    """Of momentum."""
-    Y: np.ndarray
+    """Of momentum, with all rows, near or far."""
 
 
 def take_apart(model: hs.Model, q, qd, dt=1e-3, joint_friction=False, targets=of_momentum) -> Step:
     q, qd = jnp.asarray(q), jnp.asarray(qd)
     qdd, now = _accelerate(model, assemble(model), as_control(model, None), 0.0, None, unmarked, q, qd)
     free = qd + dt * (qdd + turning(model, qd))
-    assembly = assemble_rows(now, free, dt, joint_friction, unmarked)
-    Y = mass_root(now.mechanism, now.conf).rows(assembly.actions())
-    return Step(now, free, assembly, Problem.of(assembly.rows(targets), Y), Y)
+    goals = ((0, targets),)
+    scene, _, _ = assemble_scene(now, (free,), goals, dt, joint_friction, unmarked)
+    everything = Slots.all(len(scene.table.pairs)), Slots.all(len(scene.freedoms))
+    rows = StepRows.of(scene, goals, mass_root(now.mechanism, now.conf), *everything)
+    return Step(now, free, scene, rows.problem(*jax.tree.map(lambda x: x[0], rows.by_goal)))
 
 
-def no_impulses(problem: Problem) -> Solution:
-    w = jnp.zeros(problem.Y_b.shape[1])
-    return Solution(jnp.zeros_like(problem.contacts.b), jnp.zeros_like(problem.bounded.b), w)
+def no_impulses(problem: Problem) -> Impulse:
+    return Impulse(jnp.zeros_like(problem.contacts.b), jnp.zeros_like(problem.bounded.b))
+
+
+def responses(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Y with all its zeros: of contacts (points, 3, nv), and of other rows."""
+
+    def spread(reach) -> np.ndarray:
+        Y, dofs = np.asarray(reach.Y), np.asarray(reach.dofs)
+        full = np.zeros((*Y.shape[:-1], problem.nv))
+        for k in range(len(Y)):
+            np.add.at(full[k].T, dofs if dofs.ndim == 1 else dofs[k], Y[k].T)
+        return full
+
+    return spread(problem.reach), spread(problem.bounded_reach)
 
 
 def velocity_after(contact: hs.Impulses, step: Step, dt=1e-3):

@@ -1,11 +1,12 @@
 """How velocities respond to impulses, on random mechanisms, against the dense mass matrix."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import hybridsim as hs
-from hybridsim.dynamics import Acting, Actions, assemble, configuration, mass_root
+from hybridsim.dynamics import assemble, configuration, mass_root, paths
 from physics.mechanisms import random_case
 
 
@@ -37,17 +38,22 @@ def test_response_equals_dense_mass_matrix(seed, points):
     dofs = [int(mechanism.layout.last_dofs[mechanism.link_nodes[link]]) for link in chosen]
     J = np.array([*rows, *np.eye(model.nv)[freedoms]])
 
-    acting = Acting(tuple(range(points + 2)), (*dofs, *map(int, freedoms)), points + 2, points)
-    actions = Actions(np.array([*spatial, *np.zeros((2, 6))]), np.array([0.0] * points + [1.0, 1.0]), acting)
+    ends = [(dof, -1) for dof in (*dofs, *map(int, freedoms))]
+    table = paths(model.topology, tuple(ends))
 
     @jax.jit
-    def respond(conf, actions, x):
+    def respond(conf, forces, x):
         root = mass_root(mechanism, conf)
-        Y = root.rows(actions)
-        return Y, root.velocities(x @ Y)
+        Y = []
+        for k in range(points + 2):
+            path = table.of(jnp.int32(k))
+            at = None if k < points else (freedoms[k - points], 1.0)
+            row = root.path_rows(path, forces[k][None] if k < points else jnp.zeros((1, 6)), None, at)
+            Y.append(jnp.zeros(model.nv).at[path.dofs].add(row[0]))
+        return jnp.array(Y), root.velocities(x @ jnp.array(Y))
 
     x = rng.normal(size=points + 2)
-    Y, velocity = respond(conf, actions, x)
+    Y, velocity = respond(conf, np.array(spatial), x)
     M = np.asarray(hs.mass_matrix(model, q))
     response = np.linalg.solve(M, J.T)
     scale = np.abs(J @ response).max()

@@ -22,14 +22,14 @@ def test_a_folding_arm_touches_itself():
     names = [{model.geometry.names[i] for i in pair} for pair in model.contacts.pairs]
     assert names == [{"link1/capsule", "link3/capsule"}]
     path = motion(hs.Impulses(), 500)(model, q, qd)
-    gap = jax.jit(jax.vmap(lambda q, qd: take_apart(model, q, qd).assembly.points.distance.min()))(path.q, path.qd)
+    gap = jax.jit(jax.vmap(lambda q, qd: take_apart(model, q, qd).scene.numbers.points.distance.min()))(path.q, path.qd)
     assert gap[0] > 0.02
     assert np.min(gap) > -1e-4
     assert np.min(gap) < 1e-4, "they did not touch"
 
     free, _, _ = folding(False)
     through = motion(hs.Impulses(), 500)(free, q, qd)
-    gap = jax.jit(jax.vmap(lambda q, qd: take_apart(model, q, qd).assembly.points.distance.min()))(
+    gap = jax.jit(jax.vmap(lambda q, qd: take_apart(model, q, qd).scene.numbers.points.distance.min()))(
         through.q, through.qd
     )
     assert np.min(gap) < -1e-3

@@ -6,9 +6,18 @@ import numpy as np
 
 import hybridsim as hs
 from hybridsim.contact.impulse.cone import Cone
+from hybridsim.contact.impulse.elimination import elimination
 from hybridsim.contact.impulse.newton import residual
 from hybridsim.contact.impulse.path import follow
-from hybridsim.contact.impulse.problem import BoundedRows, ContactRows, Problem, Rows
+from hybridsim.contact.impulse.problem import (
+    BoundedReach,
+    BoundedRows,
+    ContactRows,
+    Problem,
+    Reach,
+    missing_softness,
+)
+from hybridsim.contact.impulse.slots import Slots
 
 
 def _problem(rng: np.random.Generator, points: int, nv: int = 6, friction: float = 2.0) -> Problem:
@@ -18,9 +27,20 @@ def _problem(rng: np.random.Generator, points: int, nv: int = 6, friction: float
     # Somewhere all contacts open, sliding or not.
     b[:, 0] = np.minimum(b[:, 0], (Y.reshape(points, 3, nv)[:, 0] @ rng.standard_normal(nv)))
     own = np.sum(Y.reshape(points, 3, nv)[:, 0] ** 2, axis=1)
-    contacts = ContactRows(b, 1e-6 * own, friction * rng.uniform(0, 1, points))
-    nothing = np.zeros(0)
-    return Problem.of(Rows(contacts, BoundedRows(nothing, nothing, nothing, nothing)), jnp.asarray(Y))
+    R, nothing = 1e-6 * own, np.zeros(0)
+    Y = jnp.asarray(Y.reshape(points, 3, nv))
+    A = jnp.einsum("nia,nja->nij", Y, Y)
+    slots, others = Slots.all(points), Slots.all(0)
+    return Problem(
+        ContactRows(jnp.asarray(b), jnp.asarray(R), jnp.asarray(friction * rng.uniform(0, 1, points))),
+        BoundedRows(nothing, nothing, nothing, nothing),
+        Reach(Y, A, np.arange(nv, dtype=np.int32)),
+        BoundedReach(jnp.zeros((0, nv)), nothing, np.arange(nv, dtype=np.int32)),
+        missing_softness(slots, others, A[:, 0, 0], jnp.zeros(0), jnp.asarray(R), jnp.zeros(0)),
+        slots,
+        others,
+        structure=elimination(np.ones((nv, nv), dtype=bool)),
+    )
 
 
 def test_the_path_of_softer_problems_ends_at_a_solution():

@@ -8,6 +8,7 @@ import pytest
 
 import hybridsim as hs
 from hybridsim.contact.impulse.solve import converged
+from hybridsim.contact.rows import frames
 
 from .internals import no_impulses, take_apart
 from .scenes import G, motion, start
@@ -52,8 +53,9 @@ def forces(model, q, qd):
 def _forces(model, q, qd):
     dt = 1e-3
     step = take_apart(model, q, qd, dt)
-    x = converged(hs.Cone(), step.problem, no_impulses(step.problem), 1e-14)
-    return jnp.einsum("nij,ni->nj", step.assembly.frame, x.contacts) / dt, step.assembly.points.position
+    points = step.scene.numbers.points
+    x = converged(hs.Cone(), step.problem, no_impulses(step.problem), jnp.asarray(True), 1e-14)
+    return jnp.einsum("nij,ni->nj", frames(points.normal), x.contacts) / dt, points.position
 
 
 def test_contact_carries_the_weight(table, settled):

@@ -1,5 +1,8 @@
 """Where two shapes touch: one function per pair of kinds of shape, found in `PAIRS`."""
 
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import numpy as np
 from jax import lax
@@ -74,14 +77,21 @@ def how_many(pair: Pair, points_a: int = 0, points_b: int = 0) -> int:
     return jax.eval_shape(pair, placed(points_a), placed(points_b)).distance.shape[0]
 
 
-def each(pair: Pair) -> Pair:
-    """A pair's function for many pairs of shapes of its kinds, along a leading axis.
+MANY = 6
+"""Pairs of one kind beyond which they go one after the other, so that programs do not grow with the number of shapes."""
 
-    Those that search go one after the other, each as long as it needs; all others go together.
+
+def each(pair: Pair, count: int) -> Callable[[Callable, Any], Touch]:
+    """How to apply `one(pair, shapes)` to many shapes along a leading axis.
+
+    Many go one after the other, and so do those that search, each as long as it needs; few go together. A gradient computes
+    what many have touched again, rather than keep how.
     """
     if pair in _SEARCHING:
-        return lambda a, b: lax.map(lambda both: pair(*both), (a, b))
-    return jax.vmap(pair)
+        return lambda one, shapes: lax.map(lambda x: one(pair, x), shapes)
+    if count > MANY:
+        return lambda one, shapes: lax.map(jax.checkpoint(lambda x: one(pair, x)), shapes)
+    return lambda one, shapes: jax.vmap(lambda x: one(pair, x))(shapes)
 
 
 __all__ = ["PAIRS", "UPRIGHT", "Pair", "Placed", "Touch", "each", "how_many"]

@@ -1,110 +1,25 @@
-"""From a model at one time to the rows of its contact problem: points, then limited freedoms, then joint friction."""
+"""From a model at one time to its contact scene: points, then limited freedoms, then joint friction."""
 
-from dataclasses import replace
-
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ...dynamics import Actions, expand_v, mass_root, row_velocities
+from ...dynamics import Actions, Mechanism, expand_v
 from ...dynamics.kinematics import joint_motion
 from ...dynamics.traverse import sum_outward
 from ...model import Model
 from ...model.names import Marks
 from ...spatial import Array, Scalar, pick
-from ..interface import Moment
-from ..points import Points, marked_points, point_table
-from ..rows import actions, frames, limit_gaps, point_velocities
+from ..interface import Moment, Points
+from ..points import marked_points, point_table
+from ..rows import actions, frames, limit_gaps, point_velocities, relative_velocities
 from ..sharing import point_softness
-from .problem import BoundedRows, ContactRows, Rows
+from .problem import BoundedRows
+from .rows import any_bounce
+from .scene import Goals, PairNumbers, PointNumbers, Scene, closing_speeds, furthest, may_close
+from .settle import Near
+from .slots import Slots
 from .targets import Closing, Targets, bounces, of_stopping
-
-
-class Assembly(eqx.Module):
-    """All rows, before any response is computed."""
-
-    now: Moment
-    dt: Scalar
-    velocity: Float[Array, " all_v"]
-    """That which contact sees, of all joints."""
-    points: Points
-    frame: Float[Array, "points 3 3"]
-    """Rows: normal and two tangents."""
-    sliding: Float[Array, "points 2"]
-    """Tangential velocity."""
-    closing: Closing
-    """Of the points."""
-    friction: Float[Array, " points"]
-    limits: Closing
-    away: Float[Array, " limited"]
-    """Sign of motion away from the nearer limit."""
-    rubbing: tuple[int, ...] = eqx.field(static=True)
-    """Freedoms with friction rows."""
-
-    def near(self) -> Bool[Array, ""]:
-        """Whether any row may have something to do."""
-        some = jnp.any(self.closing.near(self.dt)) | jnp.any(self.limits.near(self.dt))
-        return some | (len(self.rubbing) > 0)
-
-    def bounces(self) -> Bool[Array, ""]:
-        """Whether anything does."""
-        return jnp.any(bounces(self.closing, self.dt) > 0) | jnp.any(bounces(self.limits, self.dt) > 0)
-
-    def row_velocities(self) -> Float[Array, " rows"]:
-        """Of all rows, as contact sees them."""
-        points = jnp.concatenate([self.closing.free[:, None], self.sliding], axis=1)
-        return jnp.concatenate(
-            [points.ravel(), self.limits.free, pick(self.velocity, np.array(self.rubbing, dtype=int))]
-        )
-
-    def actions(self) -> Actions:
-        """What unit impulses of all rows do."""
-        freedoms = np.array([*self.now.model.limits.freedoms, *self.rubbing], dtype=int)
-        signs = jnp.concatenate([self.away, jnp.ones(len(self.rubbing), dtype=self.away.dtype)])
-        return actions(self.now, self.points, self.frame, freedoms, signs)
-
-    def velocities(self, impulse: Float[Array, "points 3"]) -> Float[Array, " nv"]:
-        """What impulses at the points do to velocities."""
-        root = mass_root(self.now.mechanism, self.now.conf)
-        return root.velocities(impulse.ravel() @ root.rows(self.actions())[: impulse.size])
-
-    def sideways(self, impulse: Float[Array, "points 3"]) -> Float[Array, "points 3"]:
-        """The tangential part of impulses, with the world's axes."""
-        return jnp.einsum("nj,nji->ni", impulse[:, 1:], self.frame[:, 1:])
-
-    def approach(self, change: Float[Array, " nv"]) -> Float[Array, " points"]:
-        """How fast each point that touches still approaches, given what contact changed: that it yields, and what is
-        left where no impulses keep all shapes apart."""
-        closing = row_velocities(self.now.mechanism, self.now.conf, self.actions(), change)[
-            : 3 * len(self.friction) : 3
-        ]
-        return jnp.maximum(of_stopping(self.closing, self.dt)[0] - self.closing.free - closing, 0.0)
-
-    def at(self, seen: Float[Array, " nv"]) -> "Assembly":
-        """The same at another velocity that contact sees."""
-        now = self.now
-        velocity, rates = _free_rates(now, self.points, self.frame, seen)
-        away = self.away * pick(velocity, np.array(now.model.limits.freedoms, dtype=int))
-        closing, limits = replace(self.closing, free=rates[:, 0]), replace(self.limits, free=away)
-        return replace(self, velocity=velocity, sliding=rates[:, 1:], closing=closing, limits=limits)
-
-    def rows(self, targets: Targets) -> Rows:
-        """The velocities that all rows are to have."""
-        model = self.now.model
-        least, left = targets(self.closing, self.dt)
-        wanted = jnp.concatenate([(least - self.closing.free)[:, None], (left - 1)[:, None] * self.sliding], axis=1)
-        contacts = ContactRows(wanted, point_softness(self.now), self.friction)
-
-        rubbing = np.array(self.rubbing, dtype=int)
-        most = self.dt * pick(model.joints.friction, rubbing)
-        bounded = BoundedRows(
-            b=jnp.concatenate([targets(self.limits, self.dt)[0] - self.limits.free, -pick(self.velocity, rubbing)]),
-            R=jnp.concatenate([jnp.asarray(model.limits.softness), jnp.zeros_like(most)]),
-            low=jnp.concatenate([jnp.zeros_like(self.away), -most]),
-            high=jnp.concatenate([jnp.full_like(self.away, jnp.inf), most]),
-        )
-        return Rows(contacts, bounded)
 
 
 def rubbing_freedoms(model: Model) -> tuple[int, ...]:
@@ -113,43 +28,122 @@ def rubbing_freedoms(model: Model) -> tuple[int, ...]:
     return tuple(int(i) for i in (own if yields is None else own[yields]))
 
 
-def assemble_rows(now: Moment, seen: Float[Array, " nv"], dt: Scalar, joint_friction: bool, named: Marks) -> Assembly:
-    """Detect contact, and see how fast every row closes at the velocity `seen`."""
-    model, table = now.model, point_table(now)
+def assemble_scene(
+    now: Moment, seen: tuple[Float[Array, " nv"], ...], goals: Goals, dt: Scalar, joint_friction: bool, named: Marks
+) -> tuple[Scene, Near, Bool[Array, ""]]:
+    """Detect contact, and see how everything moves at the velocities `seen`; which rows may act, and whether any bounces."""
+    model, mechanism, table = now.model, now.mechanism, point_table(now)
     points = marked_points(now, named)
     named.offer("contact.depth", lambda: -points.distance)
-    frame = frames(points.normal)
-    velocity, free = _free_rates(now, points, frame, seen)
-    before = point_velocities(now, points, now.vel.v)
-    closing_before = jnp.sum(points.normal * before, axis=-1)
-    named.offer("contact.sliding_velocity", lambda: before - closing_before[:, None] * points.normal)
+    rate = _marked_rate(now, points, named)
     contacts = model.contacts
 
     def of_pair(name: str) -> Array:
         return named(f"contact.{name}", pick(getattr(contacts, name), table.pairs))
 
-    closing = Closing(
-        points.distance,
-        named("contact.normal_velocity", closing_before),
-        free[:, 0],
+    pair = PairNumbers(
+        of_pair("friction"),
         of_pair("restitution"),
         of_pair("position_gain"),
         of_pair("velocity_gain"),
+        point_softness(now),
     )
+    velocities = [expand_v(mechanism, v) for v in seen]
+    moving = [now.vel.v, *(_node_velocities(mechanism, now.conf.S, v) for v in velocities)]
     gap, away = limit_gaps(model, now.q)
-    limited, numbers = np.array(model.limits.freedoms, dtype=int), model.limits
-    limits = Closing(
+    rubbing = rubbing_freedoms(model) if joint_friction else ()
+    limits = [_limits(now, gap, away, v) for v in velocities]
+    bounded = [_bounded(model, limits[i], targets, velocities[i], rubbing, dt) for i, targets in goals]
+    scene = Scene(
+        mechanism,
+        now.conf,
+        PointNumbers(points, pair, rate),
+        jnp.stack(moving, axis=1),
+        BoundedRows(*(jnp.stack(x) for x in zip(*bounded, strict=True))),
+        away,
+        dt,
+        table,
+        tuple(model.limits.freedoms),
+        rubbing,
+    )
+    near = near_rows(scene, limits)
+    bounce = any_bounce(scene, Slots.of(near.points)) | jnp.any(bounces(limits[0], dt) > 0)
+    return scene, near, bounce
+
+
+def near_rows(scene: Scene, limits: list[Closing]) -> Near:
+    """Rows that may have something to do: what is open by more than its bodies can close in the step is not among them."""
+    others, reach = jnp.zeros(len(scene.limited), dtype=bool), furthest(scene)
+    speeds = jnp.zeros(len(scene.motion), dtype=scene.motion.dtype)
+    for i, closes in enumerate(limits):
+        speeds = jnp.maximum(speeds, closing_speeds(scene.motion[:, 1 + i], reach))
+        others = others | closes.near(scene.dt)
+    return Near(may_close(scene, speeds), jnp.concatenate([others, jnp.ones(len(scene.rubbing), dtype=bool)]))
+
+
+def sideways(scene: Scene, impulse: Float[Array, "points 3"]) -> Float[Array, "points 3"]:
+    """The tangential part of impulses, with the world's axes."""
+    frame = frames(scene.numbers.points.normal)
+    return jnp.einsum("nj,nji->ni", impulse[:, 1:], frame[:, 1:])
+
+
+def approach(now: Moment, scene: Scene, change: Float[Array, " nv"]) -> Float[Array, " points"]:
+    """How fast each point that touches still approaches, given what contact changed: that it yields, and what is
+    left where no impulses keep all shapes apart."""
+    points, pair = scene.numbers.points, scene.numbers.pair
+    free = _opening(scene, 0)
+    changed = _node_velocities(scene.mechanism, scene.conf.S, expand_v(scene.mechanism, change))
+    opening = jnp.sum(point_velocities(now, points, changed) * points.normal, axis=-1)
+    closing = Closing(points.distance, free, free, pair.restitution, pair.position_gain, pair.velocity_gain)
+    return jnp.maximum(of_stopping(closing, scene.dt)[0] - free - opening, 0.0)
+
+
+def all_actions(now: Moment, scene: Scene) -> Actions:
+    """What unit impulses of all rows do, far ones included."""
+    points = scene.numbers.points
+    return actions(now, points, frames(points.normal), scene.freedoms, scene.signs())
+
+
+def _opening(scene: Scene, seen: int) -> Float[Array, " points"]:
+    """How fast gaps open at a velocity that contact sees."""
+    points = scene.numbers.points
+    rates = relative_velocities(scene.table, scene.conf, points, scene.motion[:, 1 + seen])
+    return jnp.sum(points.normal * rates, axis=-1)
+
+
+def _marked_rate(now: Moment, points: Points, named: Marks) -> Float[Array, " points"] | None:
+    """How fast gaps open at the start, where something asks for it."""
+    if not (named.sees("contact.normal_velocity") or named.wants("contact.sliding_velocity")):
+        return None
+    before = point_velocities(now, points, now.vel.v)
+    rate = jnp.sum(points.normal * before, axis=-1)
+    named.offer("contact.sliding_velocity", lambda: before - rate[:, None] * points.normal)
+    return named("contact.normal_velocity", rate)
+
+
+def _node_velocities(mechanism: Mechanism, S: Float[Array, "dofs 6"], v: Float[Array, " all_v"]) -> Array:
+    return sum_outward(mechanism.layout.nodes, joint_motion(mechanism, S, v))
+
+
+def _limits(now: Moment, gap: Array, away: Array, velocity: Float[Array, " all_v"]) -> Closing:
+    numbers = now.model.limits
+    limited = np.array(numbers.freedoms, dtype=int)
+    return Closing(
         gap,
         away * pick(expand_v(now.mechanism, now.qd), limited),
         away * pick(velocity, limited),
         *(jnp.asarray(x) for x in (numbers.restitution, numbers.position_gain, numbers.velocity_gain)),
     )
-    rubbing = rubbing_freedoms(model) if joint_friction else ()
-    return Assembly(now, dt, velocity, points, frame, free[:, 1:], closing, of_pair("friction"), limits, away, rubbing)
 
 
-def _free_rates(now: Moment, points: Points, frame, seen) -> tuple[Float[Array, " all_v"], Float[Array, "points 3"]]:
-    """A velocity of all joints, and how points move by it along the axes of their frames."""
-    velocity = expand_v(now.mechanism, seen)
-    moving = sum_outward(now.mechanism.layout.nodes, joint_motion(now.mechanism, now.conf.S, velocity))
-    return velocity, jnp.einsum("nij,nj->ni", frame, point_velocities(now, points, moving))
+def _bounded(model: Model, limits: Closing, targets: Targets, velocity: Array, rubbing: tuple[int, ...], dt: Scalar):
+    """b, R, and the least and largest impulse of limits and joint friction."""
+    held = np.array(rubbing, dtype=int)
+    most = dt * pick(model.joints.friction, held)
+    nothing = jnp.zeros_like(limits.gap)
+    return (
+        jnp.concatenate([targets(limits, dt)[0] - limits.free, -pick(velocity, held)]),
+        jnp.concatenate([jnp.asarray(model.limits.softness), jnp.zeros_like(most)]),
+        jnp.concatenate([nothing, -most]),
+        jnp.concatenate([jnp.full_like(nothing, jnp.inf), most]),
+    )

@@ -1,11 +1,10 @@
 """Rows with bounds: joint limits and joint friction."""
 
 import jax.numpy as jnp
-from jax import lax
 from jaxtyping import Float
 
-from ...spatial import Array
-from .problem import Problem, Solution
+from ...spatial import Array, Scalar
+from .problem import BoundedRows, Problem, Solution
 
 
 def sweep_bounded(problem: Problem, x: Solution) -> tuple[Float[Array, " nv"], Float[Array, " rows"]]:
@@ -13,18 +12,14 @@ def sweep_bounded(problem: Problem, x: Solution) -> tuple[Float[Array, " nv"], F
     if len(x.bounded) == 0:
         return x.w, x.bounded
 
-    def one(w, row):
-        x, rows, Y, A = row
-        r = jnp.sum(Y * w) + rows.R * x - rows.b
-        new = jnp.clip(x - r / (A + rows.R), rows.low, rows.high)
-        return w + (new - x) * Y, new
+    def one(w, rows, reach, x):
+        r = reach.along(w) + rows.R * x - rows.b
+        new = jnp.clip(x - r / (reach.A + rows.R), rows.low, rows.high)
+        return reach.pushed(w, new - x), new
 
-    return lax.scan(one, x.w, (x.bounded, problem.bounded, problem.Y_b, problem.A_b))
+    return problem.walk_others(one, x.w, x.bounded)
 
 
-def respond_bounded(problem: Problem, w: Float[Array, " nv"]) -> tuple[Float[Array, " rows"], Float[Array, " rows"]]:
-    """Impulses x, and gain with dx = -gain du; a row at its bound stays there."""
-    rows = problem.bounded
-    y = -(problem.Y_b @ w - rows.b) / rows.R
-    x = jnp.clip(y, rows.low, rows.high)
-    return x, jnp.where((y > rows.low) & (y < rows.high), 1 / rows.R, 0.0)
+def respond_bounded(rows: BoundedRows, y: Scalar) -> tuple[Scalar, Scalar]:
+    """The impulse x nearest to y within the bounds, and gain with dx = -gain du; a row at its bound stays there."""
+    return jnp.clip(y, rows.low, rows.high), jnp.where((y > rows.low) & (y < rows.high), 1 / rows.R, 0.0)

@@ -2,7 +2,6 @@
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jaxtyping import Float
 
 from ...spatial import Array, safe_norm
@@ -19,19 +18,18 @@ class Cone(Friction):
         if len(x.contacts) == 0:
             return Solution(x.contacts, bounded, w)
 
-        def one(w, point):
-            x, rows, Y, A = point
-            r = Y @ w + rows.R * x - rows.b
+        def one(w, rows, reach, x):
+            A, r = reach.A, reach.along(w) + rows.R * x - rows.b
             normal = jnp.maximum(x[0] - r[0] / (A[0, 0] + rows.R), 0.0)
             r_t = r[1:] + A[1:, 0] * (normal - x[0])
-            new = jnp.concatenate([normal[None], _onto_disc(x[1:] - _step(A, rows.R) * r_t, rows.mu * normal)])
-            return w + (new - x) @ Y, new
+            tangents = _onto_disc(x[1:] - tangential_step(A, rows.R) * r_t, rows.mu * normal)
+            new = jnp.concatenate([normal[None], tangents])
+            return reach.pushed(w, new - x), new
 
-        w, contacts = lax.scan(one, w, (x.contacts, problem.contacts, problem.Y_c, problem.A_c))
+        w, contacts = problem.walk_points(one, w, x.contacts)
         return Solution(contacts, bounded, w)
 
-    def respond(self, rows, u, limit=COULOMB):
-        y = -u / rows.R
+    def respond(self, rows, y, rho, limit=COULOMB):
         normal = jnp.maximum(y[0], 0.0)
         follows = jnp.where(y[0] > 0, 1 / rows.R, 0.0)
         # Friction is the projection of y onto the disc: kappa < 1 where y lies outside, and the contact slides.
@@ -41,16 +39,18 @@ class Cone(Friction):
         some = jnp.where(size > 0, size, 1.0)
         kappa = jnp.where(sliding, radius / some, 1.0)
         direction = jnp.where(sliding, y[1:] / some, 0.0)
-        turns = kappa / rows.R * (np.eye(2) - direction[:, None] * direction)
+        # Across the direction x = kappa (x - rho r), from which x follows; it is kappa / R for rho = 1/R.
+        across = kappa * rho / ((1 - kappa) + kappa * rho * rows.R)
+        turns = across * (np.eye(2) - direction[:, None] * direction)
         column = jnp.concatenate([follows[None], limit.own * rows.mu * follows * direction])
         gain = jnp.concatenate([column[:, None], jnp.pad(turns, ((1, 0), (0, 0)))], axis=1)
         return Response(jnp.concatenate([normal[None], kappa * y[1:]]), gain, jnp.pad(load * direction, (1, 0)))
 
 
-def _step(A: Float[Array, "*points 3 3"], R: Float[Array, "*points"]) -> Float[Array, "*points"]:
+def tangential_step(A: Float[Array, "3 3"], R: Float[Array, ""]) -> Float[Array, ""]:
     # One step length for both tangents, so that a sliding contact's friction opposes its velocity exactly; the
     # largest eigenvalue of their 2 x 2 block, or a little more, makes the step stable.
-    return 1 / (jnp.maximum(A[..., 1, 1], A[..., 2, 2]) + jnp.abs(A[..., 1, 2]) + R)
+    return 1 / (jnp.maximum(A[1, 1], A[2, 2]) + jnp.abs(A[1, 2]) + R)
 
 
 def _onto_disc(y, radius):

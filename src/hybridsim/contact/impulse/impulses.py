@@ -1,29 +1,31 @@
 """Contact by impulses: the papers' non-linear complementarity problem, with all contacts, joint limits and joint friction
 together, solved for the velocity after the step."""
 
-from typing import Literal, cast
+from typing import Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
-from ...dynamics import Course, impulse_balance
+from ...dynamics import impulse_balance, mass_root, momentum_balance
 from ...model import Model
 from ...model.checks import NOT_NEGATIVE, check_choice, check_kind
 from ...model.names import Marks
 from ...spatial import Array, Scalar
 from ..interface import Contact, Moment
 from ..points import count_points
-from .assemble import assemble_rows, rubbing_freedoms
+from .assemble import all_actions, approach, assemble_scene, rubbing_freedoms, sideways
 from .cone import Cone
 from .interface import Friction
 from .misses import misses
 from .problem import Impulse, Problem, Solution
 from .pyramid import Pyramid
 from .restitution import without_gain
-from .settle import Setting, settle, settle_through
+from .scene import Scene
+from .settle import Settled, settle, settle_through
+from .slots import Slots
 from .solve import converged, counted
 from .targets import baumgarte, of_momentum, of_position, of_stopping
 
@@ -89,56 +91,83 @@ class Impulses(Contact):
     def velocities(
         self, now: Moment, free: Float[Array, " nv"], dt: Scalar, named: Marks, memory: Impulse | None
     ) -> tuple[Float[Array, " nv"], Float[Array, " nv"], Impulse | None]:
-        course, moving_free = now.course, free
+        course = now.course
         seen = now.qd if self.before_forces else free
-        if course is not None:
-            seen, moving_free = course.into(seen, course.after), course.into(free, course.moving)
-        assembly = assemble_rows(now, seen, dt, self.joint_friction, named)
         # Prescribed joints need not end a step with the velocity with which their positions moved.
-        positions = assembly if course is None else assembly.at(course.into(seen, course.moving))
-        bounces = assembly.bounces()
-        if self.stabilisation == "velocities":
-            targets, first, wanted = ((assembly, baumgarte),), 0, jnp.ones(1, dtype=bool)
-        else:
-            # What stopping alone would do must be known only where something bounces.
-            targets = (assembly, of_stopping), (assembly, of_momentum), (positions, of_position)
-            first, wanted = 1, jnp.stack([bounces, True, True])
-        goals = jax.tree.map(lambda *rows: jnp.stack(rows), *(rows.rows(goal) for rows, goal in targets))
-        nothing = Impulse(jnp.zeros_like(goals.contacts.b[0]), jnp.zeros_like(goals.bounded.b[0]))
+        both = (seen,) if course is None else (course.into(seen, course.after), course.into(seen, course.moving))
+        # What stopping alone would do must be known only where something bounces.
+        after_it = (len(both) - 1, of_position)
+        goals = ((0, baumgarte),) if self._by_velocities else ((0, of_stopping), (0, of_momentum), after_it)
+        scene, near, bounces = assemble_scene(now, both, goals, dt, self.joint_friction, named)
+        wanted = jnp.ones(1, dtype=bool) if self._by_velocities else jnp.stack([bounces, True, True])
+        rows = len(scene.table.pairs), len(scene.freedoms)
+        dtype = scene.numbers.points.distance.dtype
+        nothing = Impulse(jnp.zeros((rows[0], 3), dtype=dtype), jnp.zeros(rows[1], dtype=dtype))
         start = lax.stop_gradient(nothing if memory is None else memory)
-        # Far from everything no row has anything to do.
-        setting = Setting(now.mechanism, now.conf, assembly.actions(), goals)
-        near = assembly.near() if course is None else assembly.near() | positions.near()
-        problem = near, setting, wanted, start
         if self.derivative == "implicit":
-            settled = settle(self.friction, self._converged, *problem)
+            settled = settle(self.friction, self._converged, goals, scene, near, wanted, start)
         else:
-            settled = settle_through(self._counted, *problem)
+            everything = Slots.all(rows[0]), Slots.all(rows[1])
+            settled = settle_through(self._counted, goals, scene, wanted, start, *everything)
+        first = 0 if self._by_velocities else 1
         after, moving = settled.velocity[first], settled.velocity[-1]
-        if self.stabilisation == "positions":
-            after = lax.cond(bounces, lambda: without_gain(assembly, settled), lambda: after)
+        if not self._by_velocities:
+            after = lax.cond(bounces, lambda: self._without_gain(now, scene, settled, both[0]), lambda: after)
         impulse = jax.tree.map(lambda x: x[first], settled.impulse)
         marked = named("contact.impulse", impulse.contacts)
         if marked is not impulse.contacts:
-            more = assembly.velocities(marked - impulse.contacts)
+            more = self._caused(now, scene, Impulse(marked - impulse.contacts, jnp.zeros_like(impulse.bounded)))
             after, moving = after + more, moving + more
-        named.offer("contact.approach", lambda: assembly.approach(after))
-        named.offer("contact.residual", lambda: misses(self.friction, setting, wanted, settled))
+        named.offer("contact.approach", lambda: approach(now, scene, after))
+        named.offer("contact.residual", lambda: misses(self.friction, goals, scene, wanted, settled.impulse))
         named.offer("contact.normal_force", lambda: marked[:, 0] / dt)
-        named.offer("contact.friction_force", lambda: assembly.sideways(marked) / dt)
+        named.offer("contact.friction_force", lambda: sideways(scene, marked) / dt)
+        moving_free = free
         if course is not None:
-            named.offer("joint.prescribed_force", lambda: self._driving(now, assembly, marked, impulse, after, dt))
+            moving_free = course.into(free, course.moving)
+            x = Impulse(marked, impulse.bounded)
+            named.offer("joint.prescribed_force", lambda: course.force + self._holding(now, scene, x, after) / dt)
         return free + after, moving_free + moving, None if memory is None else lax.stop_gradient(impulse)
 
-    def _driving(self, now: Moment, assembly, contacts, impulse: Impulse, after, dt: Scalar) -> Float[Array, " nv"]:
-        """What drives prescribed joints: without impulses, and what these ask for in addition."""
-        course = cast(Course, now.course)
-        x = Impulse(contacts, impulse.bounded).flat
-        missing = -impulse_balance(now.mechanism, now.conf, assembly.actions(), x, after)
-        return cast(Array, course.force) + course.held_only(missing) / dt
+    @property
+    def _by_velocities(self) -> bool:
+        return self.stabilisation == "velocities"
 
-    def _converged(self, problem: Problem, start: Solution) -> Solution:
-        return converged(self.friction, problem, start, self.tolerance)
+    def _without_gain(self, now: Moment, scene: Scene, settled: Settled, seen: Float[Array, " nv"]) -> Array:
+        """The velocity after a step in which something bounces."""
+        changes, forces = [], []
+        for g in range(2):
+            v, x = settled.velocity[g], jax.tree.map(lambda x, g=g: x[g], settled.impulse)
+            forces.append(self._moving(now, v) - self._holding(now, scene, x, v))
+            changes.append(v)
+        return without_gain(seen, (changes[0], changes[1]), (forces[0], forces[1]))
 
-    def _counted(self, problem: Problem, start: Solution) -> Solution:
-        return counted(self.friction, problem, start, self.sweeps)
+    def _moving(self, now: Moment, v: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        """M v"""
+        nodes, all_v = len(now.conf.reference), now.mechanism.topology.nv_all
+        return -momentum_balance(now.mechanism, now.conf, jnp.zeros((nodes, 6)), jnp.zeros(all_v), v)
+
+    def _holding(self, now: Moment, scene: Scene, x: Impulse, change: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        """The impulses that prescribed joints need in addition, M v - J^T x; zero at all others."""
+        if now.course is None:
+            return jnp.zeros_like(change)
+        flat = jnp.concatenate([x.contacts.ravel(), x.bounded])
+        return now.course.held_only(-impulse_balance(now.mechanism, now.conf, all_actions(now, scene), flat, change))
+
+    def _caused(self, now: Moment, scene: Scene, x: Impulse) -> Float[Array, " nv"]:
+        """What impulses do to velocities."""
+        root = mass_root(now.mechanism, now.conf)
+        flat = jnp.concatenate([x.contacts.ravel(), x.bounded])
+        rest = jnp.zeros(now.model.nv, dtype=flat.dtype)
+        pushed = impulse_balance(now.mechanism, now.conf, all_actions(now, scene), flat, rest)
+        return root.velocities(root.of_force(pushed))
+
+    def _converged(self, problem: Problem, start: Impulse, wanted: Bool[Array, ""]) -> Solution:
+        return converged(self.friction, problem, start, wanted, self.tolerance)
+
+    def _counted(self, problem: Problem, start: Impulse, wanted: Bool[Array, ""]) -> Solution:
+        return lax.cond(
+            wanted,
+            lambda: counted(self.friction, problem, start, self.sweeps),
+            lambda: Solution(start.contacts, start.bounded, jnp.zeros(problem.nv, dtype=start.contacts.dtype)),
+        )

@@ -5,7 +5,7 @@ from abc import abstractmethod
 import equinox as eqx
 from jaxtyping import Float
 
-from ...spatial import Array
+from ...spatial import Array, Scalar
 from .problem import COULOMB, ContactRows, Limit, Problem, Response, Solution
 
 
@@ -17,5 +17,8 @@ class Friction(eqx.Module):
         """Every row once, in order, each solved for its own impulse with the others held (Gauss-Seidel)."""
 
     @abstractmethod
-    def respond(self, rows: ContactRows, u: Float[Array, "3"], limit: Limit = COULOMB) -> Response:
-        """The impulse x of one contact that solves its own rows at the velocity u = Y w - b, which x does not change."""
+    def respond(self, rows: ContactRows, y: Float[Array, "3"], rho: Scalar, limit: Limit = COULOMB) -> Response:
+        """The projection of y = x - rho r onto the set, and how the impulse follows there.
+
+        At a solution it is x itself, whatever rho; with rho = 1/R, y = (b - Y w)/R depends on w alone.
+        """

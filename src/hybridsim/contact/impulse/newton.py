@@ -5,16 +5,17 @@ velocity u = Y w - b. So the whole problem is F(w) = w - Y^T x(w) = 0, as large 
 contacts there are. F is piecewise smooth, with the derivative 1 + Y^T gain Y.
 """
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
-from jax import lax
 from jaxtyping import Float
 
-from ...spatial import Array
+from ...spatial import Array, once_if
 from .bounded import respond_bounded
+from .elimination import pivoted_solve
 from .interface import Friction
-from .problem import COULOMB, Limit, Problem, Response, Solution
+from .problem import COULOMB, Gain, Impulse, Limit, Problem, Response, Solution
 
 
 class Newton(eqx.Module):
@@ -30,70 +31,37 @@ class Newton(eqx.Module):
 
     @classmethod
     def at(cls, friction: Friction, problem: Problem, w: Float[Array, " nv"], limit: Limit = COULOMB) -> "Newton":
-        """Linearise at w. `limit` has one load for each contact."""
+        """Linearise at w. `limit` has one load for each slot."""
 
-        def one(sums, point):
-            rows, Y, given = point
-            response = friction.respond(rows, Y @ w - rows.b, Limit(limit.own, given))
+        def of_point(sums, rows, reach, *given):
+            response = friction.respond(rows, (rows.b - reach.along(w)) / rows.R, 1 / rows.R, _limit(limit, given))
+            return _acts(sums, reach, response.x, response.gain), Response(response.x, response.gain, response.slip)
 
-            def acts():
-                total, matrix = sums
-                return total - response.x @ Y, matrix + Y.T @ (response.gain @ Y)
+        def of_other(sums, rows, reach):
+            x, gain = respond_bounded(rows, (rows.b - reach.along(w)) / rows.R)
+            return _acts(sums, reach, x, gain), (x, gain)
 
-            # Most contacts are open and cost no more than this test.
-            acting = jnp.any(response.x != 0) | jnp.any(response.gain != 0)
-            return lax.cond(acting, acts, lambda: sums), response
-
-        bounded, gain = respond_bounded(problem, w)
-        start = w - bounded @ problem.Y_b, jnp.eye(len(w), dtype=w.dtype)
-        points = problem.contacts, problem.Y_c, _given(limit, problem)
-        (total, matrix), contacts = lax.scan(one, start, points)
-        if len(gain):
-            # Mostly no joint is at its limit.
-            matrix = lax.cond(
-                jnp.any(gain > 0), lambda: matrix + problem.Y_b.T @ (gain[:, None] * problem.Y_b), lambda: matrix
-            )
+        sums, contacts = problem.walk_points(of_point, (problem.sum(w), identity(problem)), *_given(limit))
+        (total, matrix), (bounded, gain) = problem.walk_others(of_other, sums)
         return cls(problem, contacts, bounded, gain, total, matrix)
 
-    def solve(
-        self, own_c: Float[Array, "points 3"], own_b: Float[Array, " rows"], pushed: Float[Array, " nv"]
-    ) -> Solution:
-        """dx and dw of dx = own - gain Y dw, dw = Y^T dx + pushed."""
-        Y_c, Y_b = self.problem.Y_c, self.problem.Y_b
-
-        def follow(_, point):
-            Y, gain, own = point
-            return None, own - gain @ (Y @ dw)
-
-        dw = jnp.linalg.solve(self.matrix, pushed + self.problem.together(own_c, own_b))
-        _, contacts = lax.scan(follow, None, (Y_c, self.contacts.gain, own_c))
-        return Solution(contacts, own_b - self.bounded_gain * (Y_b @ dw), dw)
+    def solve(self, b: Float[Array, " nv"]) -> Float[Array, " nv"]:
+        return pivoted_solve(self.matrix, b)
 
 
-def predicted(friction: Friction, problem: Problem, x: Solution) -> Float[Array, " nv"]:
-    """w by one Newton step from impulses of a similar problem: that of the contacts that stuck, slid and were open in it.
+def identity(problem: Problem) -> Float[Array, "nv nv"]:
+    """1, to which rows are added."""
+    return problem.sum(jnp.eye(problem.nv, dtype=problem.reach.Y.dtype))
 
-    x(w) at their own w would say little of it: rows are so hard that a small change of w opens or closes them.
-    """
 
-    def one(sums, point):
-        rows, Y, x = point
-        # A little more than the impulse, so that what slid slides.
-        response = friction.respond(rows, -rows.R * x * np.array([1.0, 1 + 1e-6, 1 + 1e-6]))
+def _acts(sums, reach, x, gain):
+    """F and its derivative with what one row adds. Most rows are open and cost no more than this test."""
 
-        def acts():
-            right, matrix = sums
-            own = x + response.gain @ (rows.b - rows.R * x)
-            return right + own @ Y, matrix + Y.T @ (response.gain @ Y)
+    def acts(sums):
+        total, matrix = sums
+        return reach.pushed(total, -x), reach.squared(matrix, gain)
 
-        return lax.cond(jnp.any(x != 0), acts, lambda: sums), None
-
-    rows, x_b = problem.bounded, x.bounded
-    gain = jnp.where((x_b > rows.low) & (x_b < rows.high), 1 / rows.R, 0.0)
-    right = (x_b + gain * (rows.b - rows.R * x_b)) @ problem.Y_b
-    start = right, jnp.eye(len(x.w), dtype=x.w.dtype) + problem.Y_b.T @ (gain[:, None] * problem.Y_b)
-    right, matrix = lax.scan(one, start, (problem.contacts, problem.Y_c, x.contacts))[0]
-    return jnp.linalg.solve(matrix, right)
+    return once_if(jnp.any(x != 0) | jnp.any(gain != 0), acts, sums)
 
 
 def residual(
@@ -101,25 +69,75 @@ def residual(
 ) -> Float[Array, " nv"]:
     """F(w)"""
 
-    def one(total, point):
-        rows, Y, given = point
-        x = friction.respond(rows, Y @ w - rows.b, Limit(limit.own, given)).x
-        return lax.cond(jnp.any(x != 0), lambda: total - x @ Y, lambda: total), None
+    def of_point(total, rows, reach, *given):
+        y = (rows.b - reach.along(w)) / rows.R
+        x = friction.respond(rows, y, 1 / rows.R, _limit(limit, given)).x
+        return once_if(jnp.any(x != 0), lambda total: reach.pushed(total, -x), total), ()
 
-    bounded, _ = respond_bounded(problem, w)
-    points = problem.contacts, problem.Y_c, _given(limit, problem)
-    return lax.scan(one, w - bounded @ problem.Y_b, points)[0]
+    def of_other(total, rows, reach):
+        x, _ = respond_bounded(rows, (rows.b - reach.along(w)) / rows.R)
+        return reach.pushed(total, -x), ()
+
+    total, _ = problem.walk_points(of_point, problem.sum(w), *_given(limit))
+    return problem.walk_others(of_other, total)[0]
 
 
-def loads_at(friction: Friction, problem: Problem, w: Float[Array, " nv"]) -> Float[Array, " points"]:
+def loads_at(friction: Friction, problem: Problem, w: Float[Array, " nv"]) -> Float[Array, " slots"]:
     """Normal impulses of x(w)."""
 
-    def one(_, point):
-        rows, Y = point
-        return None, friction.respond(rows, Y @ w - rows.b).x[0]
+    def one(_, rows, reach):
+        return (), friction.respond(rows, (rows.b - reach.along(w)) / rows.R, 1 / rows.R).x[0]
 
-    return lax.scan(one, None, (problem.contacts, problem.Y_c))[1]
+    return problem.walk_points(one, ())[1]
 
 
-def _given(limit: Limit, problem: Problem) -> Float[Array, " points"]:
-    return jnp.broadcast_to(jnp.asarray(limit.given, dtype=problem.Y_c.dtype), problem.contacts.mu.shape)
+def follow_on(problem: Problem, gain: Gain, x: Impulse, dw: Float[Array, " nv"]) -> tuple[Impulse, Gain]:
+    """x - gain Y dw where x is, and the gain."""
+
+    def of_point(_, rows, reach, x, gain):
+        return (), (x - gain @ reach.along(dw), gain)
+
+    def of_other(_, rows, reach, x, gain):
+        return (), (x - gain * reach.along(dw), gain)
+
+    _, (contacts, gain_c) = problem.update_points(of_point, (), (x.contacts, gain.contacts))
+    _, (bounded, gain_b) = problem.update_others(of_other, (), (x.bounded, gain.bounded))
+    return Impulse(contacts, bounded), Gain(gain_c, gain_b)
+
+
+def copied(problem: Problem, to: Impulse, x: Impulse) -> Impulse:
+    """x in the memory of another."""
+    contacts = problem.points.update(lambda _, __, ___, x: ((), x), (), to.contacts, x.contacts)[1]
+    return Impulse(contacts, problem.others.update(lambda _, __, ___, x: ((), x), (), to.bounded, x.bounded)[1])
+
+
+def followed(problem: Problem, gain: Gain, own: Impulse, dw: Float[Array, " nv"]) -> Impulse:
+    """dx = own - gain Y dw, of all rows."""
+
+    def of_point(_, rows, reach, gain, own):
+        return (), own - gain @ reach.along(dw)
+
+    def of_other(_, rows, reach, gain, own):
+        return (), own - gain * reach.along(dw)
+
+    _, contacts = problem.walk_points(of_point, (), gain.contacts, own.contacts)
+    return Impulse(contacts, problem.walk_others(of_other, (), gain.bounded, own.bounded)[1])
+
+
+def corrected(problem: Problem, solve: Callable[[Array], Array], gain: Gain, x: Impulse, w: Array) -> Solution:
+    """x after one more Newton step from where x = x(w), given how to solve its linear system.
+
+    x(w) divides the rounding error of u by a small R, and friction would inherit it from the load. A last step for x
+    has no such error: what it adds to the loads is what makes w = Y^T x hold.
+    """
+    dw = solve(problem.together(x) - w)
+    x = followed(problem, gain, x, dw)
+    return Solution(x.contacts, x.bounded, problem.together(x))
+
+
+def _given(limit: Limit) -> tuple:
+    return () if isinstance(limit.given, float) else (limit.given,)
+
+
+def _limit(limit: Limit, given: tuple) -> Limit:
+    return Limit(limit.own, given[0]) if given else limit

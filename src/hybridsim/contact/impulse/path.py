@@ -7,6 +7,8 @@ Allgower and Georg, Numerical Continuation Methods, 1990). Where contacts open, 
 goes on to the side for which the determinant of the bordered matrix keeps its sign.
 """
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -62,38 +64,58 @@ class _Softer(eqx.Module):
     """The problem at any place of the path: hardness 0 is its start, 1 the problem itself."""
 
     problem: Problem
-    rate_c: Float[Array, " points"]
+    rate_c: Float[Array, " slots"]
     """Logarithm of how much softer each row is at the start."""
-    rate_b: Float[Array, " rows"]
+    rate_b: Float[Array, " other_slots"]
 
     @classmethod
     def of(cls, problem: Problem) -> "_Softer":
-        alone = jnp.trace(problem.A_c, axis1=1, axis2=2)
-        rows_c, rows_b = problem.contacts.R, problem.bounded.R
-        return cls(
-            problem,
-            jnp.log(jnp.maximum(SOFTEST * alone, rows_c) / rows_c),
-            jnp.log(jnp.maximum(SOFTEST * problem.A_b, rows_b) / rows_b),
+        def rate(R, alone):
+            return jnp.log(jnp.maximum(SOFTEST * alone, R) / R)
+
+        def of_point(_, rows, reach):
+            return (), (rows.b, rows.R, rate(rows.R, jnp.trace(reach.A)))
+
+        def of_other(_, rows, reach):
+            return (), (rows.b, rows.R, rate(rows.R, reach.A))
+
+        # What rows yield more than their own softness stays as it is.
+        _, (b_c, R_c, rate_c) = problem.walk_points(of_point, ())
+        _, (b_b, R_b, rate_b) = problem.walk_others(of_other, ())
+        hard = eqx.tree_at(
+            lambda p: (p.contacts.b, p.contacts.R, p.bounded.b, p.bounded.R), problem, (b_c, R_c, b_b, R_b)
         )
+        return cls(replace(hard, kept=None), rate_c, rate_b)
 
     def at(self, hardness: Scalar) -> Problem:
-        rows_c, rows_b = self.problem.contacts.R, self.problem.bounded.R
-        softness = rows_c * jnp.exp((1 - hardness) * self.rate_c), rows_b * jnp.exp((1 - hardness) * self.rate_b)
-        return eqx.tree_at(lambda p: (p.contacts.R, p.bounded.R), self.problem, softness)
+        def softer(_, own, __):
+            R, rate = own
+            return R * jnp.exp((1 - hardness) * rate)
+
+        p = self.problem
+        R_c = p.points.each(lambda *x: softer(*x), (p.contacts.R, self.rate_c))
+        R_b = p.others.each(lambda *x: softer(*x), (p.bounded.R, self.rate_b))
+        return eqx.tree_at(lambda p: (p.contacts.R, p.bounded.R), p, (R_c, R_b))
 
     def by_hardness(self, newton: Newton) -> Float[Array, " nv"]:
         """dF of F where it is linearised."""
+
         # x = -u/R, so that a row that hardens by dR does what a velocity x dR does.
-        du_c = -(self.rate_c * newton.problem.contacts.R)[:, None] * newton.contacts.x
-        du_b = -self.rate_b * newton.problem.bounded.R * newton.bounded
-        dx_c = -jnp.einsum("nij,nj->ni", newton.contacts.gain, du_c)
-        return -self.problem.together(dx_c, -newton.bounded_gain * du_b)
+        def of_point(total, rows, reach, rate, x, gain):
+            return reach.pushed(total, -(gain @ (rate * rows.R * x))), ()
+
+        def of_other(total, rows, reach, rate, x, gain):
+            return reach.pushed(total, -(gain * (rate * rows.R * x))), ()
+
+        total = jnp.zeros(newton.problem.nv, dtype=newton.residual.dtype)
+        of_points = newton.contacts.x, newton.contacts.gain
+        total, _ = newton.problem.walk_points(of_point, total, self.rate_c, *of_points)
+        return newton.problem.walk_others(of_other, total, self.rate_b, newton.bounded, newton.bounded_gain)[0]
 
 
 def follow(friction: Friction, problem: Problem) -> Float[Array, " nv"]:
     """w at the end of the path: a solution but for rounding, unless the path was too long."""
-    count = problem.Y_c.shape[2]
-    harder = jnp.zeros(count + 1, dtype=problem.Y_c.dtype).at[-1].set(1.0)
+    harder = jnp.zeros(problem.nv + 1, dtype=problem.reach.Y.dtype).at[-1].set(1.0)
     path = _Softer.of(problem)
     start = jnp.append(-residual(friction, path.at(jnp.zeros_like(harder[0])), jnp.zeros_like(harder[:-1])), 0.0)
     zero, no = jnp.int32(0), jnp.asarray(False)

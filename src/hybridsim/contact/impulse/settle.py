@@ -1,13 +1,15 @@
 """From rows to changes of velocity, and two ways to differentiate them.
 
 "implicit": impulses obey equations that hold whatever way they were found. Differentiating these gives one linear
-system, as large as the model has freedoms; nothing of the search is kept, nor is the factorisation differentiated.
+system, as large as the model has freedoms; nothing of the search is kept, nor is the factorisation differentiated
+(`tangents.py`).
 "sweeps": the derivative of what was computed, converged or not; a gradient keeps every sweep.
+
+Only rows that are near act. Whether the others may be left out is looked up afterwards: where the solution closes the gap of
+one of them, it is taken in, and all is solved again. So the choice of rows makes no difference to the motion.
 """
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -15,152 +17,137 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Bool, Float
 
-from ...dynamics import Actions, Configuration, Mechanism, Root, impulse_balance, mass_root, row_velocities
-from ...spatial import Array, keep
+from ...dynamics import expand_v, mass_root
+from ...dynamics.kinematics import joint_motion
+from ...dynamics.traverse import sum_outward
+from ...spatial import Array, for_each, keep, once_if, pick, total
 from .interface import Friction
-from .newton import Newton
-from .problem import REFINEMENTS, Impulse, Problem, Rows, Solution
+from .problem import Impulse, Problem, Solution
+from .rows import StepRows, impulse_at
+from .scene import Goals, Scene, closing_speeds, furthest
+from .slots import Slots
+from .tangents import tangents
 
-Solver = Callable[[Problem, Solution], Solution]
+Solver = Callable[[Problem, Impulse, Bool[Array, ""]], Solution]
 
 
 class Settled(eqx.Module):
-    """A change of velocities, and the impulses that cause it."""
+    """A change of velocities, and the impulses that cause it, of all rows."""
 
     velocity: Float[Array, "*goals nv"]
     impulse: Impulse
 
 
-class Setting(eqx.Module):
-    """What a change of velocities depends on, and may be differentiated by."""
+class Near(eqx.Module):
+    """Of each row, whether it may act."""
 
-    mechanism: Mechanism
-    conf: Configuration
-    actions: Actions
-    goals: Rows
-    """With a leading axis: one problem each."""
+    points: Bool[Array, " points"]
+    others: Bool[Array, " rows"]
+
+    def any(self) -> Bool[Array, ""]:
+        some = total(jnp.logical_or, jnp.asarray(False), len(self.points), self.points)
+        return some | jnp.any(self.others)
+
+    def __or__(self, other: "Near") -> "Near":
+        both = for_each(lambda x: x[0] | x[1], len(self.points), (self.points, other.points))
+        return Near(both, self.others | other.others)
 
 
 def settle_through(
-    solver: Solver, near: Bool[Array, ""], setting: Setting, wanted: Bool[Array, " goals"], start: Impulse
+    solver: Solver, goals: Goals, scene: Scene, wanted: Bool[Array, " goals"], start: Impulse, points: Slots, others: Slots
 ) -> Settled:
-    """Velocities for each goal that is wanted, every one solved from where the one before ended.
+    """Velocities for each goal that is wanted, every one solved from where the one before ended."""
+    root = mass_root(scene.mechanism, scene.conf)
+    rows = StepRows.of(scene, goals, root, points, others)
 
-    Nothing where nothing is near.
-    """
+    def one(x, goal):
+        (b, bounded), wanted = goal
+        found = solver(rows.problem(b, bounded), x, wanted)
+        by_row = Impulse(points.spread(found.contacts), others.spread(found.bounded))
+        return found.impulse, Settled(root.velocities(found.w), by_row)
 
-    def resolve():
-        root = mass_root(setting.mechanism, setting.conf)
-        Y = root.rows(setting.actions)
-
-        def one(x, goal):
-            rows, wanted = goal
-            x = lax.cond(wanted, lambda: solver(Problem.of(rows, Y), x), lambda: x)
-            return x, Settled(root.velocities(x.w), Impulse(x.contacts, x.bounded))
-
-        return lax.scan(one, Solution.of(start, Y), (setting.goals, wanted))[1]
-
-    def nothing():
-        return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(resolve))
-
-    return lax.cond(near, resolve, nothing)
+    return lax.scan(one, impulse_at(start, points, others), (rows.by_goal, wanted))[1]
 
 
 @eqx.filter_custom_jvp
 def settle(
     friction: Friction,
     solver: Solver,
-    near: Bool[Array, ""],
-    setting: Setting,
+    goals: Goals,
+    scene: Scene,
+    near: Near,
     wanted: Bool[Array, " goals"],
     start: Impulse,
 ) -> Settled:
-    """The same with a derivative that does not ask how the solver came there, nor where it started."""
-    return settle_through(solver, near, setting, wanted, start)
+    """The same with a derivative that does not ask how the solver came there, where it started, or which rows were near.
+
+    Nothing where nothing is near.
+    """
+
+    def once(state):
+        near, _, __ = state
+        found = settle_through(solver, goals, scene, wanted, start, Slots.of(near.points), Slots.of(near.others))
+        missed = _missed(goals, scene, near, wanted, found)
+        return near | missed, found, missed.any()
+
+    # For each goal as many impulses as for the start.
+    impulse = jax.tree.map(lambda x: jnp.zeros((len(goals), *x.shape), x.dtype), start)
+    nothing = Settled(jnp.zeros((len(goals), len(scene.mechanism.topology.own_v)), dtype=scene.motion.dtype), impulse)
+    return lax.while_loop(lambda state: state[2], once, (near, nothing, near.any()))[1]
 
 
 @settle.def_jvp
-def _settle_jvp(primals, tangents):
-    friction, _, near, setting, wanted, _ = primals
+def _settle_jvp(primals, moved):
+    friction, _, goals, scene, near, wanted, _ = primals
     settled = keep(settle(*primals))
 
-    # Computed again in the backward pass, so that nothing is stored for steps without contact.
-    @partial(jax.checkpoint, policy=jax.checkpoint_policies.nothing_saveable)
-    def tangent(setting, settled, d_setting):
-        return _tangents(friction, setting, wanted, settled, d_setting)
+    def tangent(scene, settled, d_scene):
+        velocity, impulse = tangents(friction, goals, scene, wanted, settled.velocity, settled.impulse, d_scene)
+        return Settled(velocity, impulse)
 
     def nothing(*_):
         return jax.tree.map(jnp.zeros_like, settled)
 
-    return settled, lax.cond(near, tangent, nothing, setting, settled, tangents[3])
+    # Computed again in the backward pass, so that nothing is stored for steps without contact.
+    again = jax.checkpoint(tangent, policy=jax.checkpoint_policies.nothing_saveable)
+    return settled, lax.cond(near.any(), again, nothing, scene, settled, moved[3])
 
 
-def _tangents(
-    friction: Friction, setting: Setting, wanted: Bool[Array, " goals"], settled: Settled, d_setting: Setting
-) -> Settled:
-    d_setting = _filled(d_setting, setting)
-    root = mass_root(setting.mechanism, setting.conf)
-    Y = root.rows(setting.actions)
-    moved, d_moved = ((s.mechanism, s.conf, s.actions) for s in (setting, d_setting))
+def _missed(goals: Goals, scene: Scene, near: Near, wanted: Bool[Array, " goals"], found: Settled) -> Near:
+    """Rows that were left out though a solution closes their gap."""
+    nothing = Near(jnp.zeros_like(near.points), jnp.zeros_like(near.others))
+    seen = [seen for seen, targets in goals if targets.keeps_apart]
+    if not seen:
+        return nothing
+    assert len(seen) == len(goals)
+    points, count, reach = scene.numbers.points, len(scene.table.pairs), furthest(scene)
 
-    def one(_, goal):
-        rows, d_rows, found, wanted = goal
+    def nearest(least, entry):
+        gap, near = entry
+        return jnp.minimum(least, jnp.where(near, jnp.inf, gap))
 
-        def balance(mechanism, conf, actions):
-            force = impulse_balance(mechanism, conf, actions, found.impulse.flat, found.velocity)
-            return force, row_velocities(mechanism, conf, actions, found.velocity)
+    least = total(nearest, jnp.full((), jnp.inf, dtype=points.distance.dtype), count, (points.distance, near.points))
 
-        def change():
-            _, (d_force, d_r) = eqx.filter_jvp(balance, moved, d_moved)
-            x = Solution.of(found.impulse, Y)
-            return _tangent(friction, root, Problem.of(rows, Y), x, root.of_force(d_force), d_r, d_rows)
+    def check(missed: Near, goal) -> tuple[Near, None]:
+        velocity, b, before, wanted = goal
+        v = expand_v(scene.mechanism, velocity)
+        nodes = before + sum_outward(scene.mechanism.layout.nodes, joint_motion(scene.mechanism, scene.conf.S, v))
 
-        return None, lax.cond(wanted, change, lambda: jax.tree.map(jnp.zeros_like, found))
+        def closes(place, _, numbers):
+            bodies = scene.ends.bodies(place, scene.ends.motions(place, nodes[:, None]), scene.conf.reference)
+            opening = bodies.rates(numbers.points.position)[0] @ numbers.points.normal
+            return numbers.points.distance + scene.dt * opening < 0
 
-    return lax.scan(one, None, (setting.goals, d_setting.goals, settled, wanted))[1]
+        def points_too(flags):
+            closed = Slots.all(count).each(closes, (), scene.numbers)
+            return for_each(lambda x: x[0] | (x[1] & ~x[2]), count, (flags, closed, near.points))
 
+        # Mostly nothing is fast enough for any of them.
+        fast = least < scene.dt * 2 * jnp.max(closing_speeds(nodes, reach), initial=0.0)
+        flags = once_if(wanted & fast, points_too, missed.points)
+        passed = scene.away * pick(v, scene.freedoms[: len(scene.away)]) < b[: len(scene.away)]
+        others = wanted & jnp.concatenate([passed, jnp.zeros(len(scene.rubbing), dtype=bool)]) & ~near.others
+        return Near(flags, missed.others | others), None
 
-def _tangent(friction: Friction, root: Root, problem: Problem, x: Solution, pushed, d_r, d_rows: Rows) -> Settled:
-    """The change of a solution, from the equations that it solves.
-
-    With du the change of rows at fixed w and x, every row obeys dx = -gain (Y dw + du) + what moves its bound, and
-    dw = Y^T dx + `pushed`, what the change of the mechanism does to w at fixed impulses.
-    """
-    points = len(problem.A_c)
-    d_c, d_b = d_rows.contacts, d_rows.bounded
-    newton = Newton.at(friction, problem.softened(Impulse(x.contacts, x.bounded)), x.w)
-    # x = -u/R, so that dR does what a velocity x dR does.
-    du_c = d_r[: 3 * points].reshape(points, 3) + d_c.R[:, None] * x.contacts - d_c.b
-    du_b = d_r[3 * points :] + d_b.R * x.bounded - d_b.b
-    bounds = problem.bounded
-    at_bound = jnp.where(x.bounded <= bounds.low, d_b.low, jnp.where(x.bounded >= bounds.high, d_b.high, 0.0))
-    more_c, more_b = problem.missing_softness()
-
-    def solved(du_c, du_b) -> Solution:
-        own_c = newton.contacts.slip * d_c.mu[:, None] - jnp.einsum("nij,nj->ni", newton.contacts.gain, du_c)
-        return newton.solve(own_c, at_bound - newton.bounded_gain * du_b, pushed)
-
-    def refined(dx: Solution) -> Solution:
-        # What a softened row yields more is given back by its target, which follows the impulse.
-        return solved(du_c - more_c[:, None] * dx.contacts, du_b - more_b * dx.bounded)
-
-    def again(dx: Solution) -> Solution:
-        for _ in range(REFINEMENTS):
-            dx = refined(dx)
-        return dx
-
-    too_hard = jnp.any(jnp.concatenate([more_c, more_b]) > 0)
-    dx = lax.cond(too_hard, again, lambda dx: dx, solved(du_c, du_b))
-    return Settled(root.velocities(dx.w), Impulse(dx.contacts, dx.bounded))
-
-
-def _filled(tangents: Any, primals: Any) -> Any:
-    """Zeros for numbers that do not change, and nothing for what cannot."""
-
-    def zeros(primal):
-        return jnp.zeros_like(primal) if eqx.is_inexact_array(primal) else None
-
-    def fill(tangent, primal):
-        return jax.tree.map(zeros, primal) if tangent is None else tangent
-
-    return jax.tree.map(fill, tangents, primals, is_leaf=lambda x: x is None)
+    befores = jnp.stack([scene.motion[:, 1 + i] for i in seen])
+    return lax.scan(check, nothing, (found.velocity, scene.bounded.b, befores, wanted))[0]

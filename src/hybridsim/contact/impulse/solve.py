@@ -1,4 +1,4 @@
-"""Newton's method on F(w) = 0, from anywhere.
+"""A solution in all cases: the quick way, and where it does not lead there, Newton's method on F(w) = 0, from anywhere.
 
 Newton steps, each shortened until F shrinks, mostly end after two or three. Where they do not lead on, because Coulomb's
 friction is not the gradient of any energy, problems with Tresca's friction do: there friction is limited by loads that are
@@ -14,11 +14,12 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Bool, Float, Int
 
-from ...spatial import Array
+from ...spatial import Array, scratch
 from .interface import Friction
-from .newton import Newton, loads_at, predicted, residual
+from .newton import Newton, copied, corrected, loads_at, residual
 from .path import follow
-from .problem import REFINEMENTS, Impulse, Limit, Problem, Solution
+from .problem import REFINEMENTS, Gain, Impulse, Limit, Problem, Solution
+from .switch import Switched, switched
 
 MOST_STEPS = 150
 """Newton steps of one search, with both kinds of friction together. Random towers of boxes need at most 120."""
@@ -42,19 +43,30 @@ class _Search(eqx.Module):
     solved: Bool[Array, ""]
 
 
-def converged(friction: Friction, problem: Problem, start: Solution, tolerance: float) -> Solution:
-    """The solution: a Newton step from there changes w by less than `tolerance` beside its size."""
-    nothing = Impulse(jnp.zeros_like(start.contacts), jnp.zeros_like(start.bounded))
-    too_hard = jnp.any(jnp.concatenate(problem.missing_softness()) > 0)
+def converged(friction: Friction, problem: Problem, start: Impulse, wanted: Bool[Array, ""], tolerance: float) -> Solution:
+    """The solution: a further step from there changes it by less than `tolerance` beside its size.
+
+    Where none is wanted, it is `start` with w = 0.
+    """
+
+    def search(softened: Problem, quick: Switched) -> Switched:
+        found = _searched(friction, softened, quick.first, tolerance)
+        return Switched(found, jnp.asarray(True), quick.first)
 
     def once(state):
-        count, x = state
-        given = jax.tree.map(lambda x, zero: jnp.where(count == 0, zero, x), Impulse(x.contacts, x.bounded), nothing)
-        softened = problem.softened(given)
-        return count + 1, _searched(friction, softened, predicted(friction, softened, x), tolerance)
+        count, x, beside, _ = state
+        softened = problem.softened(beside, jnp.where(count == 0, 0.0, 1.0).astype(beside.contacts.dtype))
+        quick = switched(friction, softened, x, tolerance)
+        # A loop, and not a branch: arrays by slot stay where they are.
+        found = lax.while_loop(lambda s: ~s.solved, lambda s: search(softened, s), quick).solution
+        return count + 1, found.impulse, copied(problem, beside, found.impulse), found.w
 
-    most = jnp.where(too_hard, 1 + REFINEMENTS, 1)
-    return lax.while_loop(lambda state: state[0] < most, once, (jnp.int32(0), start))[1]
+    rounds = jnp.where(problem.missing.largest > 0, 1 + REFINEMENTS, 1)
+    most = jnp.where(wanted, rounds, 0)
+    w = jnp.zeros(problem.nv, dtype=start.contacts.dtype)
+    beside = jax.tree.map(lambda x: scratch(x.shape, x.dtype), start)
+    _, x, _, w = lax.while_loop(lambda state: state[0] < most, once, (jnp.int32(0), start, beside, w))
+    return Solution(x.contacts, x.bounded, w)
 
 
 def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], tolerance: float) -> Solution:
@@ -63,7 +75,7 @@ def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], 
     def once(s: _Search) -> _Search:
         limit = Limit(s.coulomb.astype(s.w.dtype), s.loads)
         newton = Newton.at(friction, problem, s.w, limit)
-        step = jnp.linalg.solve(newton.matrix, -newton.residual)
+        step = newton.solve(-newton.residual)
         enough = jnp.where(s.coulomb, exact, max(exact, TRESCA_TOLERANCE))
         length = jnp.max(jnp.abs(step)) / jnp.maximum(jnp.max(jnp.abs(s.w)), jnp.finfo(s.w.dtype).tiny)
         small = length <= enough
@@ -84,7 +96,7 @@ def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], 
 
         return lax.cond(ends, change, go_on)
 
-    nothing = jnp.zeros(len(problem.Y_c), dtype=start.dtype)
+    nothing = jnp.zeros(problem.points.size, dtype=start.dtype)
 
     def search(state):
         count, before = state
@@ -98,17 +110,15 @@ def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], 
 
 
 def _read_off(friction: Friction, problem: Problem, end: _Search) -> Solution:
-    """The impulses at the end of a search; where it has none, of the last problem with given loads.
+    """The impulses at the end of a search; where it has none, of the last problem with given loads."""
+    w = jnp.where(end.solved, end.w, end.anchor)
+    newton = Newton.at(friction, problem, w)
+    x = Impulse(newton.contacts.x, newton.bounded)
 
-    x(w) divides the rounding error of u by a small R, and friction would inherit it from the load. A last Newton step for x
-    has no such error: what it adds to the loads is what makes w = Y^T x hold.
-    """
-    newton = Newton.at(friction, problem, jnp.where(end.solved, end.w, end.anchor))
-    x_c, x_b = newton.contacts.x, newton.bounded
-    step = newton.solve(jnp.zeros_like(x_c), jnp.zeros_like(x_b), -newton.residual)
-    contacts = jnp.where(end.solved, x_c + step.contacts, x_c)
-    bounded = jnp.where(end.solved, x_b + step.bounded, x_b)
-    return Solution(contacts, bounded, problem.together(contacts, bounded))
+    def last() -> Solution:
+        return corrected(problem, newton.solve, Gain(newton.contacts.gain, newton.bounded_gain), x, w)
+
+    return lax.cond(end.solved, last, lambda: Solution(x.contacts, x.bounded, problem.together(x)))
 
 
 class _Line(eqx.Module):
@@ -164,6 +174,7 @@ def _part(
     return jnp.where(coulomb & ~last.good, 0.0, last.part)
 
 
-def counted(friction: Friction, problem: Problem, start: Solution, sweeps: int) -> Solution:
+def counted(friction: Friction, problem: Problem, start: Impulse, sweeps: int) -> Solution:
     """Exactly `sweeps` sweeps, which JAX can differentiate one by one."""
-    return lax.scan(lambda x, _: (friction.sweep(problem, x), None), start, None, length=sweeps)[0]
+    first = Solution(start.contacts, start.bounded, problem.together(start))
+    return lax.scan(lambda x, _: (friction.sweep(problem, x), None), first, None, length=sweeps)[0]

@@ -37,6 +37,7 @@ CALLED = {
     "checkpoint": "jaxpr",
     "remat2": "jaxpr",
     "remat": "jaxpr",
+    "linear_map": "there",
 }
 """Primitives that call a function, and their parameter that is this function."""
 

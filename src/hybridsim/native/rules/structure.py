@@ -242,6 +242,13 @@ def _empty(low, eqn):
     return [low.a.constant(np.zeros(aval.shape, dtype=aval.dtype), type_of(aval.dtype))]
 
 
+def _scratch(low, eqn):
+    """Memory of one's own, whose contents nobody reads before writing there."""
+    aval = eqn.outvars[0].aval
+    type = type_of(aval.dtype)
+    return [Stored(aval.shape, type, low.g.reusable_buffer(type, size_of(aval.shape)), low.s)]
+
+
 STRUCTURE = {
     "reshape": _structural(_reshape, _reshape_source),
     "squeeze": _structural(_reshape, _reshape_source),
@@ -259,4 +266,5 @@ STRUCTURE = {
     "iota": _iota,
     "empty": _empty,
     "empty2": _empty,
+    "scratch": _scratch,
 }
