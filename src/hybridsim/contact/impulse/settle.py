@@ -83,6 +83,14 @@ def settle(
 
     Nothing where nothing is near.
     """
+    return _settled(solver, goals, scene, near, wanted, start)
+
+
+@eqx.filter_jit
+def _settled(
+    solver: Solver, goals: Goals, scene: Scene, near: Near, wanted: Bool[Array, " goals"], start: Impulse
+) -> Settled:
+    """A function of its own for JAX, so that it is traced once for values and derivatives."""
 
     def once(state):
         near, _, __ = state

@@ -31,6 +31,7 @@ from .scene import wanted as wanted_velocities
 from .slots import Slots
 
 
+@eqx.filter_jit
 def tangents(
     friction: Friction,
     goals: Goals,
