@@ -38,6 +38,8 @@ class Paths:
     """(paths, length)"""
     on_a: np.ndarray
     on_b: np.ndarray | None
+    listed: np.ndarray
+    """Which entries of `dofs` are freedoms of the path, and do not fill it up."""
     which: np.ndarray
     """Of each row, its path."""
     touched: np.ndarray
@@ -46,6 +48,12 @@ class Paths:
     @property
     def length(self) -> int:
         return self.dofs.shape[1]
+
+    def first_of(self, place):
+        """The freedom of a row's path that is nearest to the root of the first tree."""
+        # A path that is filled up begins with its own freedoms.
+        first = np.array([dofs[listed].min(initial=0) for dofs, listed in zip(self.dofs, self.listed, strict=True)])
+        return first[0] if np.all(first == first[0]) else row(first.astype(np.int32)[self.which], place)
 
     def of(self, place) -> Path:
         """The path of a row."""
@@ -65,10 +73,7 @@ def paths(topology: Topology, ends: tuple[tuple[int, int], ...]) -> Paths:
     # A table without rows has one path all the same, so that loops over none of it can be traced.
     kinds = {end: k for k, end in enumerate(dict.fromkeys(ends or ((-1, -1),)))}
     nothing = np.zeros(count, dtype=bool)
-    on_a, on_b = (
-        np.array([above[end[side]] if end[side] >= 0 else nothing for end in kinds])
-        for side in (0, 1)
-    )
+    on_a, on_b = (np.array([above[end[side]] if end[side] >= 0 else nothing for end in kinds]) for side in (0, 1))
     both = on_a | on_b
     length = int(both.sum(axis=1).max(initial=1))
     if topology.has_mimics:
@@ -87,6 +92,7 @@ def paths(topology: Topology, ends: tuple[tuple[int, int], ...]) -> Paths:
         dofs.astype(np.int32),
         masks(on_a),
         masks(on_b) if np.any(on_b) else None,
+        np.broadcast_to(listed, dofs.shape),
         np.array([kinds[end] for end in ends], dtype=np.int32),
         touched,
     )
@@ -98,4 +104,5 @@ def _coupled(topology: Topology, on_a: np.ndarray, on_b: np.ndarray, which: np.n
     dofs = np.tile(np.arange(own, dtype=np.int32), (len(on_a), 1))
     masks = [on.astype(float) for on in (on_a, on_b)]
     everything = np.ones((own, own), dtype=bool)
-    return Paths(dofs, masks[0], masks[1] if np.any(on_b) else None, which, everything)
+    listed = np.ones(dofs.shape, dtype=bool)
+    return Paths(dofs, masks[0], masks[1] if np.any(on_b) else None, listed, which, everything)

@@ -1,6 +1,6 @@
 """Rotations, transforms, spatial vectors and inertias (Featherstone's algebra)."""
 
-from .indexing import add_at, added_at, block_added_at, pick, row, rows_at, with_row
+from .indexing import add_at, added_at, block_added_at, lowered_at, pick, row, rows_at, with_row
 from .inertia import Inertia, from_log_cholesky, six, tensor, to_log_cholesky
 from .keep import KEPT, keep
 from .linear_map import linear_map
@@ -50,6 +50,7 @@ __all__ = [
     "keep",
     "linear",
     "linear_map",
+    "lowered_at",
     "matrix_from_axis_angle",
     "matrix_from_quaternion",
     "motion_to_parent",
@@ -72,8 +73,8 @@ __all__ = [
     "spatial",
     "tanh_over",
     "tensor",
-    "total",
     "to_log_cholesky",
+    "total",
     "unit",
     "with_row",
 ]

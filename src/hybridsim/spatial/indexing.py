@@ -71,6 +71,15 @@ def added_at(x, places, values):
     return lax.scatter_add(x, places[:, None], values, numbers, mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS)
 
 
+def lowered_at(x, places, values):
+    """x with rows lowered to values, where these are less, at places that are computed, or constant."""
+    numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=tuple(range(1, x.ndim)), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,)
+    )
+    places = np.asarray(places, dtype=np.int32) if isinstance(places, np.ndarray) else places
+    return lax.scatter_min(x, places[:, None], values, numbers, mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS)
+
+
 def block_added_at(matrix, places, block):
     """A matrix with a block added to the rows and columns at the same places."""
     numbers = lax.ScatterDimensionNumbers(

@@ -39,7 +39,7 @@ def _problem(rng: np.random.Generator, points: int, nv: int = 6, friction: float
         missing_softness(slots, others, A[:, 0, 0], jnp.zeros(0), jnp.asarray(R), jnp.zeros(0)),
         slots,
         others,
-        structure=elimination(np.ones((nv, nv), dtype=bool)),
+        structure=elimination(np.ones((nv, nv), dtype=bool)), first=None,
     )
 
 

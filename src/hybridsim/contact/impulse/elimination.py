@@ -1,27 +1,22 @@
 """Linear systems (1 + Y^T gain Y) x = b whose zeros are known beforehand.
 
 The rows of a robot on a floor couple only freedoms of one path to the root. Eliminated from the leaves to the roots, such a
-matrix stays as empty as it is (RBDA section 6.5), which the symbolic elimination here finds for any set of paths. It does not
-exchange rows: with sticking contacts the matrix is symmetric with all pivots at least 1; with sliding ones it is not, and where a
-pivot is small beside its column, the dense matrix is solved with pivoting instead.
+matrix stays as empty as it is (RBDA section 6.5), which the symbolic elimination here finds for any set of paths.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
 
 import equinox as eqx
-
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from ...spatial import Array, in_memory, pick, row, with_row
+from ...spatial import Array, Scalar, in_memory, pick, row, with_row
 
-LARGEST = 1200
-"""Entries of a matrix that is eliminated entry by entry; larger ones are dense."""
-LARGEST_PART = 1e6
-"""Of one row that is subtracted from another; above, rows have to be exchanged."""
+MOST_WORK = 2000
+"""Products of an elimination that is written out; longer ones are loops (`envelope.py`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +34,8 @@ class Elimination:
     """[i, j]: the place among the entries, or -1."""
 
     @property
-    def sparse(self) -> bool:
-        return len(self.entries) <= LARGEST
+    def written_out(self) -> bool:
+        return sum(len(i) ** 2 for i in self.below) <= MOST_WORK
 
 
 def elimination(touched: np.ndarray) -> Elimination:
@@ -63,19 +58,16 @@ def _elimination(size: int, pattern: bytes) -> Elimination:
     return Elimination(size, entries, np.diagonal(place).copy(), tuple(below[::-1]), place)
 
 
-class Factors(eqx.Module):
+class WrittenOut(eqx.Module):
     """A matrix A = U L that is eliminated: the entries of both triangular factors, U with ones on its diagonal."""
 
     entries: Float[Array, " entries"]
-    matrix: Float[Array, "n n"]
-    regular: Bool[Array, ""]
-    """Whether the entries may be used; else rows have to be exchanged."""
+    largest: Scalar
+    """Part of one row that was subtracted from another, at most."""
     structure: Elimination = eqx.field(static=True)
 
     @classmethod
-    def of(cls, structure: Elimination, matrix: Float[Array, "n n"]) -> "Factors":
-        if not structure.sparse:
-            return cls(jnp.zeros(0, dtype=matrix.dtype), matrix, jnp.asarray(False), structure)
+    def of(cls, structure: Elimination, matrix: Float[Array, "n n"]) -> "WrittenOut":
         a, place = pick(matrix.reshape(-1), structure.entries), structure.place
         largest = jnp.zeros((), dtype=matrix.dtype)
         for k in range(structure.size - 1, 0, -1):
@@ -86,22 +78,15 @@ class Factors(eqx.Module):
                 a = _subtracted(a, place[np.ix_(i, i)].ravel(), change.ravel())
                 a = _replaced(a, place[i, k], part)
                 largest = jnp.maximum(largest, jnp.max(jnp.abs(part)))
-        # The last pivot is not divided by before the system is solved.
-        return cls(a, matrix, (largest < LARGEST_PART) & (a[0] != 0), structure)
+        return cls(a, largest, structure)
+
+    @property
+    def last_pivot(self) -> Float[Array, ""]:
+        """That which is not divided by before a system is solved."""
+        return self.entries[0]
 
     def solve(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
         """x with A x = b."""
-        if not self.structure.sparse:
-            return pivoted_solve(self.matrix, b)
-        return lax.cond(self.regular, lambda: self._by_factors(b), lambda: pivoted_solve(self.matrix, b))
-
-    def solve_transposed(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
-        """x with A^T x = b."""
-        if not self.structure.sparse:
-            return pivoted_solve(self.matrix.T, b)
-        return lax.cond(self.regular, lambda: self._by_transposed(b), lambda: pivoted_solve(self.matrix.T, b))
-
-    def _by_factors(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
         a, below, place = self.entries, self.structure.below, self.structure.place
         y = list(b)
         for k in reversed(range(len(y))):
@@ -113,7 +98,8 @@ class Factors(eqx.Module):
             y[k] = y[k] / a[place[k, k]]
         return jnp.stack(y)
 
-    def _by_transposed(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
+    def solve_transposed(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
+        """x with A^T x = b."""
         a, below, place = self.entries, self.structure.below, self.structure.place
         y = list(b)
         for k in reversed(range(len(y))):

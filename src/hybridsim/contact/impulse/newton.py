@@ -15,6 +15,7 @@ from ...spatial import Array, once_if
 from .bounded import respond_bounded
 from .elimination import pivoted_solve
 from .interface import Friction
+from .linear_system import identity
 from .problem import COULOMB, Gain, Impulse, Limit, Problem, Response, Solution
 
 
@@ -41,17 +42,12 @@ class Newton(eqx.Module):
             x, gain = respond_bounded(rows, (rows.b - reach.along(w)) / rows.R)
             return _acts(sums, reach, x, gain), (x, gain)
 
-        sums, contacts = problem.walk_points(of_point, (problem.sum(w), identity(problem)), *_given(limit))
+        sums, contacts = problem.walk_points(of_point, (problem.sum(w), identity(problem, problem.nv)), *_given(limit))
         (total, matrix), (bounded, gain) = problem.walk_others(of_other, sums)
         return cls(problem, contacts, bounded, gain, total, matrix)
 
     def solve(self, b: Float[Array, " nv"]) -> Float[Array, " nv"]:
         return pivoted_solve(self.matrix, b)
-
-
-def identity(problem: Problem) -> Float[Array, "nv nv"]:
-    """1, to which rows are added."""
-    return problem.sum(jnp.eye(problem.nv, dtype=problem.reach.Y.dtype))
 
 
 def _acts(sums, reach, x, gain):

@@ -15,7 +15,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from ...spatial import Array, Scalar, added_at, block_added_at, in_memory, rows_at
 from .elimination import Elimination
@@ -142,6 +142,8 @@ class Problem(eqx.Module):
     missing: Missing
     points: Slots
     others: Slots
+    first: Int[Array, " nv"] | None
+    """Of each freedom, the first that some row has in common with it; None where linear systems are written out."""
     kept: Kept | None = None
     """None for a problem whose rows are as hard as they are."""
     structure: Elimination = eqx.field(static=True, kw_only=True)

@@ -3,10 +3,10 @@
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
-from ...dynamics import Root
-from ...spatial import Array, row
+from ...dynamics import Paths, Root
+from ...spatial import Array, in_memory, lowered_at, row
 from ..rows import frame_at
 from .elimination import Elimination, elimination
 from .problem import BoundedReach, BoundedRows, ContactRows, Impulse, Missing, Problem, Reach, missing_softness
@@ -27,6 +27,7 @@ class StepRows(eqx.Module):
     missing: Missing
     points: Slots
     others: Slots
+    first: Int[Array, " nv"] | None
     structure: Elimination = eqx.field(static=True)
 
     @classmethod
@@ -62,7 +63,8 @@ class StepRows(eqx.Module):
         bounded = BoundedRows(*(jnp.stack(x) for x in zip(*map(_fields, by_goal), strict=True)))
         missing = missing_softness(points, others, reach.A[:, 0, 0], bounded_reach.A, R, by_goal[0].R)
         structure = elimination(table.touched | freedoms.touched)
-        return cls(b, R, mu, bounded, reach, bounded_reach, missing, points, others, structure)
+        first = None if structure.written_out else _first(structure.size, (points, table), (others, freedoms))
+        return cls(b, R, mu, bounded, reach, bounded_reach, missing, points, others, first, structure)
 
     def problem(self, b: Float[Array, "slots 3"], bounded: BoundedRows) -> Problem:
         """That of one goal."""
@@ -74,6 +76,7 @@ class StepRows(eqx.Module):
             self.missing,
             self.points,
             self.others,
+            self.first,
             structure=self.structure,
         )
 
@@ -96,6 +99,19 @@ def any_bounce(scene: Scene, points: Slots) -> Bool[Array, ""]:
 def impulse_at(x: Impulse, points: Slots, others: Slots) -> Impulse:
     """Impulses by row as impulses by slot."""
     return Impulse(points.gathered(x.contacts), others.gathered(x.bounded))
+
+
+def _first(size: int, *listed: tuple[Slots, Paths]) -> Int[Array, " nv"]:
+    """Of each freedom, the first that some listed row has in common with it."""
+    first = in_memory(jnp.arange(size, dtype=jnp.int32))
+    for slots, table in listed:
+
+        def lower(first, place, _, __, table=table):
+            dofs, begin = table.of(place).dofs, table.first_of(place)
+            return lowered_at(first, dofs, jnp.broadcast_to(begin, dofs.shape))
+
+        first = slots.fold(lower, first)
+    return first
 
 
 def _of_goal(rows: BoundedRows, goal: int) -> BoundedRows:

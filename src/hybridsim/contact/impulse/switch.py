@@ -12,12 +12,12 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Bool, Float, Int
 
-from ...spatial import Array, once_if
+from ...spatial import Array
 from .bounded import respond_bounded
 from .cone import tangential_step
-from .elimination import Factors
 from .interface import Friction
-from .newton import follow_on, identity
+from .linear_system import LinearSystem
+from .newton import follow_on
 from .problem import Gain, Impulse, Problem, Solution
 
 MOST_SWITCHES = 20
@@ -52,11 +52,11 @@ def switched(friction: Friction, problem: Problem, start: Impulse, tolerance: fl
     tolerance = max(tolerance, ROUNDING * float(jnp.finfo(problem.reach.Y.dtype).eps))
 
     def once(s: _Guess) -> _Guess:
-        factors = Factors.of(problem.structure, _matrix(problem, s.gain))
-        w = factors.solve(_right(problem, s.gain, s.fixed))
+        system = LinearSystem.of(problem, s.gain)
+        w = system.solve(_right(problem, s.gain, s.fixed))
         s = _seen(friction, problem, s, w)
         # The gain is that of the state that was found, which is the one that was guessed: a last step, see `corrected`.
-        dw = lax.cond(s.miss <= tolerance, lambda: factors.solve(problem.together(s.x) - w), lambda: jnp.zeros_like(w))
+        dw = lax.cond(s.miss <= tolerance, lambda: system.solve(problem.together(s.x) - w), lambda: jnp.zeros_like(w))
         x, gain = follow_on(problem, s.gain, s.x, dw)
         return replace(s, x=x, gain=gain)
 
@@ -84,17 +84,7 @@ def _first(friction: Friction, problem: Problem, start: Impulse) -> _Guess:
     n, dtype = problem.nv, problem.reach.Y.dtype
     nothing = jnp.zeros(n, dtype=dtype)
     infinite = jnp.full((), jnp.inf, dtype=dtype)
-    return _Guess(
-        start, nothing, Gain(gain_c, gain_b), Impulse(fixed_c, fixed_b), infinite, jnp.int32(0)
-    )
-
-
-def _matrix(problem: Problem, gain: Gain) -> Float[Array, "nv nv"]:
-    def add(matrix, rows, reach, gain):
-        return once_if(jnp.any(gain != 0), lambda matrix: reach.squared(matrix, gain), matrix), ()
-
-    matrix, _ = problem.walk_points(add, identity(problem), gain.contacts)
-    return problem.walk_others(add, matrix, gain.bounded)[0]
+    return _Guess(start, nothing, Gain(gain_c, gain_b), Impulse(fixed_c, fixed_b), infinite, jnp.int32(0))
 
 
 def _right(problem: Problem, gain: Gain, fixed: Impulse) -> Float[Array, " nv"]:

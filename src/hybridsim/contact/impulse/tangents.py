@@ -21,9 +21,9 @@ from ...spatial import Array, added_at, in_memory, linear_map, row
 from ..rows import frame_at
 from .bounded import respond_bounded
 from .cone import tangential_step
-from .elimination import Factors
 from .interface import Friction
-from .newton import followed, identity
+from .linear_system import LinearSystem
+from .newton import followed
 from .problem import REFINEMENTS, Gain, Impulse, Problem
 from .rows import StepRows, impulse_at
 from .scene import Goals, Scene
@@ -59,8 +59,19 @@ def tangents(
     d_mechanism, d_conf = _filled(d_scene.mechanism, scene.mechanism), _filled(d_scene.conf, scene.conf)
     motion, d_motion = eqx.filter_jvp(solved_motion, (scene.conf,), (d_conf,))
     d_seen = _filled(d_scene.motion, scene.motion)
-    given = _present(d_scene.numbers, scene.numbers), jnp.concatenate([d_seen, d_motion], axis=1), _filled(d_scene.dt, scene.dt)
-    fixed = scene.numbers, jnp.concatenate([scene.motion, motion], axis=1), scene.dt, scene.conf.reference, contacts, points
+    given = (
+        _present(d_scene.numbers, scene.numbers),
+        jnp.concatenate([d_seen, d_motion], axis=1),
+        _filled(d_scene.dt, scene.dt),
+    )
+    fixed = (
+        scene.numbers,
+        jnp.concatenate([scene.motion, motion], axis=1),
+        scene.dt,
+        scene.conf.reference,
+        contacts,
+        points,
+    )
     local = _Local(goals, scene)
     on_nodes = local.wrenches(fixed)
     d_on_nodes, du, d_mu = linear_map(local.forward, local.backward(given[0]), fixed, given)
@@ -196,7 +207,8 @@ class _Local:
 
 def _solved(friction: Friction, problem: Problem, x: Impulse, own) -> tuple[Float[Array, " nv"], Impulse]:
     """dw, and dx by slot, given changes du of contacts, dmu, du of other rows, of bounds, and of w at fixed impulses."""
-    gain, slip, factors = _linearised(friction, problem, x)
+    gain, slip = _linearised(friction, problem, x)
+    factors = LinearSystem.of(problem, gain).factors
     count = jnp.where(problem.missing.largest > 0, REFINEMENTS, 0)
     shared = _Shared(problem)
     fixed = shared.arrays, gain, slip, factors, count
@@ -204,23 +216,23 @@ def _solved(friction: Friction, problem: Problem, x: Impulse, own) -> tuple[Floa
 
 
 def _linearised(friction: Friction, problem: Problem, x: Impulse):
-    """How all rows follow at a solution, and the system for dw."""
+    """How all rows follow at a solution."""
     w = problem.together(x)
 
-    def of_point(matrix, rows, reach, x):
+    def of_point(_, rows, reach, x):
         u, step = reach.along(w) - rows.b, tangential_step(reach.A, rows.R)
         rho = jnp.stack([1 / (reach.A[0, 0] + rows.R), step, step])
         response = friction.respond(rows, x - rho * (u + rows.R * x), step)
-        return reach.squared(matrix, response.gain), (response.gain, response.slip)
+        return (), (response.gain, response.slip)
 
-    def of_other(matrix, rows, reach, x):
+    def of_other(_, rows, reach, x):
         rho = 1 / (reach.A + rows.R)
         _, gain = respond_bounded(rows, x - rho * (reach.along(w) - rows.b + rows.R * x))
-        return reach.squared(matrix, gain), gain
+        return (), gain
 
-    matrix, (gain, slip) = problem.walk_points(of_point, identity(problem), x.contacts)
-    matrix, gain_b = problem.walk_others(of_other, matrix, x.bounded)
-    return Gain(gain, gain_b), slip, Factors.of(problem.structure, matrix)
+    _, (gain, slip) = problem.walk_points(of_point, (), x.contacts)
+    _, gain_b = problem.walk_others(of_other, (), x.bounded)
+    return Gain(gain, gain_b), slip
 
 
 class _Shared:
@@ -235,6 +247,7 @@ class _Shared:
     def forward(self, fixed, own):
         problem = self._problem(fixed)
         _, gain, slip, factors, count = fixed
+        system = LinearSystem(problem, gain, factors)
         du, d_mu, du_b, bound, push = own
 
         def follow(rest, rest_b):
@@ -251,13 +264,15 @@ class _Shared:
             start = problem.sum(push)
             w, own_c = problem.walk_points(of_point, start, gain.contacts, slip, rest, d_mu)
             w, own_b = problem.walk_others(of_other, w, gain.bounded, rest_b, bound)
-            dw = factors.solve(w)
+            dw = system.solve(w)
             return dw, followed(problem, gain, Impulse(own_c, own_b), dw)
 
         def refine(_, found):
             # What a softened row yields more is given back by its target, which follows the impulse.
             dx = found[1]
-            rest = problem.points.each(lambda _, own, __: own[0] - own[1] * own[2], (du, problem.missing.contacts, dx.contacts))
+            rest = problem.points.each(
+                lambda _, own, __: own[0] - own[1] * own[2], (du, problem.missing.contacts, dx.contacts)
+            )
             rest_b = problem.others.each(
                 lambda _, own, __: own[0] - own[1] * own[2], (du_b, problem.missing.bounded, dx.bounded)
             )
@@ -268,6 +283,7 @@ class _Shared:
     def backward(self, fixed, pulled):
         problem = self._problem(fixed)
         _, gain, slip, factors, count = fixed
+        system = LinearSystem(problem, gain, factors)
         c_w, c_x = pulled
 
         def follow(c_w, c_x):
@@ -282,7 +298,7 @@ class _Shared:
             start = problem.sum(c_w)
             start, _ = problem.walk_points(reduced, start, gain.contacts, c_x.contacts)
             start, _ = problem.walk_others(reduced_b, start, gain.bounded, c_x.bounded)
-            push = factors.solve_transposed(start)
+            push = system.solve_transposed(start)
 
             def of_point(_, rows, reach, gain, slip, c):
                 own = c + reach.along(push)
@@ -322,9 +338,7 @@ def _present(tangents: Any, primals: Any) -> Any:
 
 def _like(some: Any, everything: Any) -> Any:
     """The leaves of a tree that another one has."""
-    return jax.tree.map(
-        lambda x, y: None if x is None else y, some, everything, is_leaf=lambda x: x is None
-    )
+    return jax.tree.map(lambda x, y: None if x is None else y, some, everything, is_leaf=lambda x: x is None)
 
 
 def _filled(tangents: Any, primals: Any) -> Any:

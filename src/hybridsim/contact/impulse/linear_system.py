@@ -1,0 +1,61 @@
+"""The linear system (1 + Y^T gain Y) x = b of a problem whose rows follow velocities in given ways.
+
+Its elimination does not exchange rows: with sticking contacts the matrix is symmetric with all pivots at least 1. With sliding ones
+it is not, and where a pivot is small beside its column, the dense matrix is made again and solved with pivoting.
+"""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Float
+
+from ...spatial import Array, once_if
+from .elimination import WrittenOut, pivoted_solve
+from .envelope import Envelope, padded
+from .problem import Gain, Problem
+
+LARGEST_PART = 1e6
+"""Of one row that is subtracted from another; above, rows have to be exchanged."""
+
+
+class LinearSystem(eqx.Module):
+    problem: Problem
+    gain: Gain
+    factors: WrittenOut | Envelope
+
+    @classmethod
+    def of(cls, problem: Problem, gain: Gain) -> "LinearSystem":
+        if problem.first is None:
+            factors = WrittenOut.of(problem.structure, _matrix(problem, gain, problem.nv))
+        else:
+            factors = Envelope.of(_matrix(problem, gain, padded(problem.nv)), problem.first)
+        return cls(problem, gain, factors)
+
+    def solve(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
+        """x with A x = b."""
+        return lax.cond(self._regular, lambda: self.factors.solve(b), lambda: pivoted_solve(self._dense(), b))
+
+    def solve_transposed(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
+        """x with A^T x = b."""
+        factors = self.factors
+        return lax.cond(self._regular, lambda: factors.solve_transposed(b), lambda: pivoted_solve(self._dense().T, b))
+
+    @property
+    def _regular(self):
+        return (self.factors.largest < LARGEST_PART) & (self.factors.last_pivot != 0)
+
+    def _dense(self) -> Float[Array, "n n"]:
+        return _matrix(self.problem, self.gain, self.problem.nv)
+
+
+def identity(problem: Problem, columns: int) -> Float[Array, "nv columns"]:
+    """1, to which rows are added."""
+    return problem.sum(jnp.eye(problem.nv, columns, dtype=problem.reach.Y.dtype))
+
+
+def _matrix(problem: Problem, gain: Gain, columns: int) -> Float[Array, "nv columns"]:
+    def add(matrix, rows, reach, gain):
+        return once_if(jnp.any(gain != 0), lambda matrix: reach.squared(matrix, gain), matrix), ()
+
+    matrix, _ = problem.walk_points(add, identity(problem, columns), gain.contacts)
+    return problem.walk_others(add, matrix, gain.bounded)[0]
