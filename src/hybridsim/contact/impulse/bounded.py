@@ -17,7 +17,7 @@ def sweep_bounded(problem: Problem, x: Solution) -> tuple[Float[Array, " nv"], F
         new = jnp.clip(x - r / (reach.A + rows.R), rows.low, rows.high)
         return reach.pushed(w, new - x), new
 
-    return problem.walk_others(one, x.w, x.bounded)
+    return problem.update_others(one, x.w, x.bounded)
 
 
 def respond_bounded(rows: BoundedRows, y: Scalar) -> tuple[Scalar, Scalar]:

@@ -26,7 +26,7 @@ class Cone(Friction):
             new = jnp.concatenate([normal[None], tangents])
             return reach.pushed(w, new - x), new
 
-        w, contacts = problem.walk_points(one, w, x.contacts)
+        w, contacts = problem.update_points(one, w, x.contacts)
         return Solution(contacts, bounded, w)
 
     def respond(self, rows, y, rho, limit=COULOMB):

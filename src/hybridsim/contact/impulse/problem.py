@@ -171,12 +171,12 @@ class Problem(eqx.Module):
     def update_points(self, step: Callable, start: Any, state: Any) -> tuple[Any, Any]:
         """carry, entries = step(carry, rows, reach, *entries): arrays by slot are changed where they are."""
         one, own = _one(_contact_rows, step, self.contacts, self.reach, self._more("contacts"))
-        return self.points.update(lambda carry, place, state, own: one(carry, own, state), start, state, own)
+        return self.points.update(lambda carry, place, state, own: one(carry, own, _tupled(state)), start, state, own)
 
     def update_others(self, step: Callable, start: Any, state: Any) -> tuple[Any, Any]:
         """The same for rows with bounds."""
         one, own = _one(_bounded_rows, step, self.bounded, self.bounded_reach, self._more("bounded"))
-        return self.others.update(lambda carry, place, state, own: one(carry, own, state), start, state, own)
+        return self.others.update(lambda carry, place, state, own: one(carry, own, _tupled(state)), start, state, own)
 
     def _more(self, name: str) -> Any:
         if self.kept is None:
@@ -195,6 +195,10 @@ class Problem(eqx.Module):
         w = self.sum(jnp.zeros(self.nv, dtype=self.reach.Y.dtype))
         w, _ = self.walk_points(lambda w, rows, reach, x: (reach.pushed(w, x), ()), w, x.contacts)
         return self.walk_others(lambda w, rows, reach, x: (reach.pushed(w, x), ()), w, x.bounded)[0]
+
+
+def _tupled(entries: Any) -> tuple:
+    return entries if isinstance(entries, tuple) else (entries,)
 
 
 def missing_softness(

@@ -25,6 +25,8 @@ MOST_STEPS = 150
 """Newton steps of one search, with both kinds of friction together. Random towers of boxes need at most 120."""
 TRIES = 8, 40
 """Parts of a Newton step that are tried, with Coulomb's and with Tresca's friction, before it counts as leading nowhere."""
+ROUNDS, SWEEPS = 4, 20
+"""How often guesses begin anew, and the sweeps before that."""
 ROUNDING = 1e-8
 """Part of w by which rounding errors of hard contacts may change it."""
 TRESCA_TOLERANCE = 1e-8
@@ -58,7 +60,7 @@ def converged(
     def once(state):
         count, x, beside, _ = state
         softened = problem.softened(beside, jnp.where(count == 0, 0.0, 1.0).astype(beside.contacts.dtype))
-        quick = switched(friction, softened, x, tolerance)
+        quick = _quickly(friction, softened, x, tolerance)
         # A loop, and not a branch: arrays by slot stay where they are.
         found = lax.while_loop(lambda s: ~s.solved, lambda s: search(softened, s), quick).solution
         return count + 1, found.impulse, copied(problem, beside, found.impulse), found.w
@@ -69,6 +71,25 @@ def converged(
     beside = jax.tree.map(lambda x: scratch(x.shape, x.dtype), start)
     _, x, _, w = lax.while_loop(lambda state: state[0] < most, once, (jnp.int32(0), start, beside, w))
     return Solution(x.contacts, x.bounded, w)
+
+
+def _quickly(friction: Friction, problem: Problem, start: Impulse, tolerance: float) -> Switched:
+    """Guesses of what rows do, started from what they did before; and, where that goes in circles, after some sweeps."""
+    dtype = start.contacts.dtype
+    nothing = jnp.zeros(problem.nv, dtype=dtype)
+
+    def another(state):
+        count, swept, last = state
+        turns = jnp.where(count == 0, 0, SWEEPS)
+        first = Solution(swept.contacts, swept.bounded, problem.together(swept))
+        swept = lax.fori_loop(0, turns, lambda _, x: friction.sweep(problem, x), first).impulse
+        found = switched(friction, problem, copied(problem, last.solution.impulse, swept), tolerance)
+        return count + 1, swept, Switched(found.solution, found.solved, jnp.where(count == 0, found.first, last.first))
+
+    scratch_x = jax.tree.map(lambda x: scratch(x.shape, x.dtype), start)
+    none = Switched(Solution(scratch_x.contacts, scratch_x.bounded, nothing), jnp.asarray(False), nothing)
+    begin = jnp.int32(0), start, none
+    return lax.while_loop(lambda s: (s[0] < ROUNDS) & ~s[2].solved, another, begin)[2]
 
 
 def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], tolerance: float) -> Solution:

@@ -20,7 +20,7 @@ from .linear_system import LinearSystem
 from .newton import follow_on
 from .problem import Gain, Impulse, Problem, Solution
 
-MOST_SWITCHES = 20
+MOST_SWITCHES = 10
 """Linear systems; the search that bounds its steps goes on where these do not suffice."""
 
 
