@@ -26,29 +26,31 @@ class LinearSystem(eqx.Module):
     @classmethod
     def of(cls, problem: Problem, gain: Gain) -> "LinearSystem":
         if problem.first is None:
-            factors = WrittenOut.of(problem.structure, _matrix(problem, gain, problem.nv))
+            factors = WrittenOut.of(problem.structure, dense_matrix(problem, gain))
         else:
             factors = Envelope.of(_matrix(problem, gain, padded(problem.nv)), problem.first)
         return cls(problem, gain, factors)
 
     def solve(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
         """x with A x = b."""
-        return lax.cond(self._regular, lambda: self.factors.solve(b), lambda: pivoted_solve(self._dense(), b))
+        return lax.cond(self._regular, lambda: self.factors.solve(b), lambda: pivoted_solve(dense_matrix(self.problem, self.gain), b))
 
     def solve_transposed(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
         """x with A^T x = b."""
         factors = self.factors
-        return lax.cond(self._regular, lambda: factors.solve_transposed(b), lambda: pivoted_solve(self._dense().T, b))
+        return lax.cond(self._regular, lambda: factors.solve_transposed(b), lambda: pivoted_solve(dense_matrix(self.problem, self.gain).T, b))
 
     @property
     def _regular(self):
         return (self.factors.largest < LARGEST_PART) & (self.factors.last_pivot != 0)
 
-    def _dense(self) -> Float[Array, "n n"]:
-        return _matrix(self.problem, self.gain, self.problem.nv)
+
+def dense_matrix(problem: Problem, gain: Gain) -> Float[Array, "nv nv"]:
+    """1 + Y^T gain Y"""
+    return _matrix(problem, gain, problem.nv)
 
 
-def identity(problem: Problem, columns: int) -> Float[Array, "nv columns"]:
+def _identity(problem: Problem, columns: int) -> Float[Array, "nv columns"]:
     """1, to which rows are added."""
     return problem.sum(jnp.eye(problem.nv, columns, dtype=problem.reach.Y.dtype))
 
@@ -57,5 +59,5 @@ def _matrix(problem: Problem, gain: Gain, columns: int) -> Float[Array, "nv colu
     def add(matrix, rows, reach, gain):
         return once_if(jnp.any(gain != 0), lambda matrix: reach.squared(matrix, gain), matrix), ()
 
-    matrix, _ = problem.walk_points(add, identity(problem, columns), gain.contacts)
+    matrix, _ = problem.walk_points(add, _identity(problem, columns), gain.contacts)
     return problem.walk_others(add, matrix, gain.bounded)[0]

@@ -13,9 +13,7 @@ from jaxtyping import Float
 
 from ...spatial import Array, once_if
 from .bounded import respond_bounded
-from .elimination import pivoted_solve
 from .interface import Friction
-from .linear_system import identity
 from .problem import COULOMB, Gain, Impulse, Limit, Problem, Response, Solution
 
 
@@ -28,36 +26,31 @@ class Newton(eqx.Module):
     bounded_gain: Float[Array, " rows"]
     residual: Float[Array, " nv"]
     """F"""
-    matrix: Float[Array, "nv nv"]
 
     @classmethod
     def at(cls, friction: Friction, problem: Problem, w: Float[Array, " nv"], limit: Limit = COULOMB) -> "Newton":
         """Linearise at w. `limit` has one load for each slot."""
 
-        def of_point(sums, rows, reach, *given):
+        def of_point(total, rows, reach, *given):
             response = friction.respond(rows, (rows.b - reach.along(w)) / rows.R, 1 / rows.R, _limit(limit, given))
-            return _acts(sums, reach, response.x, response.gain), Response(response.x, response.gain, response.slip)
+            return _acts(total, reach, response.x), Response(response.x, response.gain, response.slip)
 
-        def of_other(sums, rows, reach):
+        def of_other(total, rows, reach):
             x, gain = respond_bounded(rows, (rows.b - reach.along(w)) / rows.R)
-            return _acts(sums, reach, x, gain), (x, gain)
+            return _acts(total, reach, x), (x, gain)
 
-        sums, contacts = problem.walk_points(of_point, (problem.sum(w), identity(problem, problem.nv)), *_given(limit))
-        (total, matrix), (bounded, gain) = problem.walk_others(of_other, sums)
-        return cls(problem, contacts, bounded, gain, total, matrix)
+        total, contacts = problem.walk_points(of_point, problem.sum(w), *_given(limit))
+        total, (bounded, gain) = problem.walk_others(of_other, total)
+        return cls(problem, contacts, bounded, gain, total)
 
-    def solve(self, b: Float[Array, " nv"]) -> Float[Array, " nv"]:
-        return pivoted_solve(self.matrix, b)
+    @property
+    def gain(self) -> Gain:
+        return Gain(self.contacts.gain, self.bounded_gain)
 
 
-def _acts(sums, reach, x, gain):
-    """F and its derivative with what one row adds. Most rows are open and cost no more than this test."""
-
-    def acts(sums):
-        total, matrix = sums
-        return reach.pushed(total, -x), reach.squared(matrix, gain)
-
-    return once_if(jnp.any(x != 0) | jnp.any(gain != 0), acts, sums)
+def _acts(total: Array, reach, x) -> Array:
+    """F with what one row adds. Most rows are open and cost no more than this test."""
+    return once_if(jnp.any(x != 0), lambda total: reach.pushed(total, -x), total)
 
 
 def residual(
@@ -68,7 +61,7 @@ def residual(
     def of_point(total, rows, reach, *given):
         y = (rows.b - reach.along(w)) / rows.R
         x = friction.respond(rows, y, 1 / rows.R, _limit(limit, given)).x
-        return once_if(jnp.any(x != 0), lambda total: reach.pushed(total, -x), total), ()
+        return _acts(total, reach, x), ()
 
     def of_other(total, rows, reach):
         x, _ = respond_bounded(rows, (rows.b - reach.along(w)) / rows.R)

@@ -130,6 +130,8 @@ class Kept(eqx.Module):
     x: Impulse
     weight: Scalar
     """0 if x stands for zero."""
+    part: Scalar
+    """What every row yields at least, beside what it yields alone."""
 
 
 class Problem(eqx.Module):
@@ -181,14 +183,19 @@ class Problem(eqx.Module):
     def _more(self, name: str) -> Any:
         if self.kept is None:
             return None
-        return getattr(self.missing, name), getattr(self.kept.x, name), self.kept.weight
+        return getattr(self.missing, name), getattr(self.kept.x, name), (self.kept.weight, self.kept.part)
 
     def softened(self, x: Impulse, weight: Scalar = 1.0) -> "Problem":
         """A problem without rows that are too hard; where x solves it, x solves this one (a proximal point).
 
         What a row yields more is given back by its target.
         """
-        return replace(self, kept=Kept(x, weight))
+        return replace(self, kept=Kept(x, weight, 0.0))
+
+    def softer(self, part: Scalar) -> "Problem":
+        """A softened problem in which every row yields at least this part of what it yields alone."""
+        assert self.kept is not None
+        return replace(self, kept=replace(self.kept, part=part))
 
     def together(self, x: Impulse) -> Float[Array, " nv"]:
         """Y^T x"""
@@ -227,21 +234,23 @@ def _one(softer: Callable, step: Callable, rows, reach, more) -> tuple[Callable,
     """step(carry, rows, reach, *others) as a function of one slot's entries, and the arrays that these come from."""
     shared = isinstance(reach.dofs, np.ndarray)
     by_slot = eqx.tree_at(lambda r: r.dofs, reach, None) if shared else reach
-    weight = None if more is None else more[2]
+    kept = None if more is None else more[2]
 
     def one(carry, own, others):
         rows, by_slot, more = own
         one_reach = type(reach)(by_slot.Y, by_slot.A, reach.dofs if shared else by_slot.dofs)
-        return step(carry, rows if more is None else softer(rows, *more, weight), one_reach, *others)
+        return step(carry, rows if more is None else softer(rows, one_reach, *more, *kept), one_reach, *others)
 
     return one, (rows, by_slot, None if more is None else more[:2])
 
 
-def _contact_rows(rows: ContactRows, more, x, weight) -> ContactRows:
+def _contact_rows(rows: ContactRows, reach: Reach, more, x, weight, part) -> ContactRows:
+    more = jnp.maximum(more, part * reach.A[0, 0] - rows.R)
     return ContactRows(rows.b + jnp.where(weight > 0, more * x, 0.0), rows.R + more, rows.mu)
 
 
-def _bounded_rows(rows: BoundedRows, more, x, weight) -> BoundedRows:
+def _bounded_rows(rows: BoundedRows, reach: BoundedReach, more, x, weight, part) -> BoundedRows:
+    more = jnp.maximum(more, part * reach.A - rows.R)
     return BoundedRows(rows.b + jnp.where(weight > 0, more * x, 0.0), rows.R + more, rows.low, rows.high)
 
 

@@ -14,19 +14,23 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Bool, Float, Int
 
-from ...spatial import Array, scratch
+from ...spatial import Array, once_if, row, scratch
 from .interface import Friction
+from .linear_system import LinearSystem
 from .newton import Newton, copied, corrected, loads_at, residual
 from .path import follow
-from .problem import REFINEMENTS, Gain, Impulse, Limit, Problem, Solution
+from .problem import REFINEMENTS, Impulse, Limit, Problem, Solution
 from .switch import Switched, switched
 
 MOST_STEPS = 150
 """Newton steps of one search, with both kinds of friction together. Random towers of boxes need at most 120."""
 TRIES = 8, 40
 """Parts of a Newton step that are tried, with Coulomb's and with Tresca's friction, before it counts as leading nowhere."""
-ROUNDS, SWEEPS = 4, 20
-"""How often guesses begin anew, and the sweeps before that."""
+SOFTER = 0.0, 1e-2, 1e-4, 1e-6, 0.0
+"""What every row yields at least in the problems that are guessed one after the other, beside what it yields alone. In a heap of eight
+boxes 30 of 314 problems are not solved by the first alone, and 6 by all of them."""
+SWEEPS = 20
+"""Before the second of them."""
 ROUNDING = 1e-8
 """Part of w by which rounding errors of hard contacts may change it."""
 TRESCA_TOLERANCE = 1e-8
@@ -74,22 +78,26 @@ def converged(
 
 
 def _quickly(friction: Friction, problem: Problem, start: Impulse, tolerance: float) -> Switched:
-    """Guesses of what rows do, started from what they did before; and, where that goes in circles, after some sweeps."""
+    """Guesses of what rows do, begun with what they did before. Where these go in circles, softer problems lead on, each begun
+    with the solution of the one before, and the first after some sweeps."""
     dtype = start.contacts.dtype
     nothing = jnp.zeros(problem.nv, dtype=dtype)
 
     def another(state):
-        count, swept, last = state
-        turns = jnp.where(count == 0, 0, SWEEPS)
-        first = Solution(swept.contacts, swept.bounded, problem.together(swept))
-        swept = lax.fori_loop(0, turns, lambda _, x: friction.sweep(problem, x), first).impulse
-        found = switched(friction, problem, copied(problem, last.solution.impulse, swept), tolerance)
-        return count + 1, swept, Switched(found.solution, found.solved, jnp.where(count == 0, found.first, last.first))
+        count, x, last = state
+        before = Solution(x.contacts, x.bounded, problem.together(x))
+        turns = jnp.where(count == 1, SWEEPS, 0)
+        x = lax.fori_loop(0, turns, lambda _, x: friction.sweep(problem, x), before).impulse
+        part = row(jnp.asarray(SOFTER, dtype=dtype), count)
+        found = switched(friction, problem.softer(part), copied(problem, last.solution.impulse, x), tolerance)
+        x = once_if(found.solved, lambda x: copied(problem, x, found.solution.impulse), x)
+        first = jnp.where(count == 0, found.first, last.first)
+        return count + 1, x, Switched(found.solution, found.solved & (part == 0), first)
 
-    scratch_x = jax.tree.map(lambda x: scratch(x.shape, x.dtype), start)
-    none = Switched(Solution(scratch_x.contacts, scratch_x.bounded, nothing), jnp.asarray(False), nothing)
+    memory = jax.tree.map(lambda x: scratch(x.shape, x.dtype), start)
+    none = Switched(Solution(memory.contacts, memory.bounded, nothing), jnp.asarray(False), nothing)
     begin = jnp.int32(0), start, none
-    return lax.while_loop(lambda s: (s[0] < ROUNDS) & ~s[2].solved, another, begin)[2]
+    return lax.while_loop(lambda s: (s[0] < len(SOFTER)) & ~s[2].solved, another, begin)[2]
 
 
 def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], tolerance: float) -> Solution:
@@ -98,7 +106,7 @@ def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], 
     def once(s: _Search) -> _Search:
         limit = Limit(s.coulomb.astype(s.w.dtype), s.loads)
         newton = Newton.at(friction, problem, s.w, limit)
-        step = newton.solve(-newton.residual)
+        step = LinearSystem.of(problem, newton.gain).solve(-newton.residual)
         enough = jnp.where(s.coulomb, exact, max(exact, TRESCA_TOLERANCE))
         length = jnp.max(jnp.abs(step)) / jnp.maximum(jnp.max(jnp.abs(s.w)), jnp.finfo(s.w.dtype).tiny)
         small = length <= enough
@@ -139,7 +147,7 @@ def _read_off(friction: Friction, problem: Problem, end: _Search) -> Solution:
     x = Impulse(newton.contacts.x, newton.bounded)
 
     def last() -> Solution:
-        return corrected(problem, newton.solve, Gain(newton.contacts.gain, newton.bounded_gain), x, w)
+        return corrected(problem, LinearSystem.of(problem, newton.gain).solve, newton.gain, x, w)
 
     return lax.cond(end.solved, last, lambda: Solution(x.contacts, x.bounded, problem.together(x)))
 
