@@ -1,5 +1,7 @@
 """From a model at one time to its contact scene: points, then limited freedoms, then joint friction."""
 
+import functools
+
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
@@ -14,11 +16,10 @@ from ..interface import Moment, Points
 from ..points import marked_points, point_table
 from ..rows import actions, frames, limit_gaps, point_velocities, relative_velocities
 from ..sharing import point_softness
+from .near import Near, near_rows, shape_radii
 from .problem import BoundedRows
 from .rows import any_bounce
-from .scene import Goals, PairNumbers, PointNumbers, Scene, closing_speeds, furthest, may_close
-from .settle import Near
-from .slots import Slots
+from .scene import Goals, PairNumbers, PointNumbers, Scene
 from .targets import Closing, Targets, bounces, of_stopping
 
 
@@ -30,8 +31,9 @@ def rubbing_freedoms(model: Model) -> tuple[int, ...]:
 
 def assemble_scene(
     now: Moment, seen: tuple[Float[Array, " nv"], ...], goals: Goals, dt: Scalar, joint_friction: bool, named: Marks
-) -> tuple[Scene, Near, Bool[Array, ""]]:
-    """Detect contact, and see how everything moves at the velocities `seen`; which rows may act, and whether any bounces."""
+) -> tuple[Scene, Near, Float[Array, " nodes"], Bool[Array, ""]]:
+    """Detect contact, and see how everything moves at the velocities `seen`; which rows may act, the radii of what the nodes
+    carry, and whether anything bounces."""
     model, mechanism, table = now.model, now.mechanism, point_table(now)
     points = marked_points(now, named)
     named.offer("contact.depth", lambda: -points.distance)
@@ -66,19 +68,12 @@ def assemble_scene(
         tuple(model.limits.freedoms),
         rubbing,
     )
-    near = near_rows(scene, limits)
-    bounce = any_bounce(scene, Slots.of(near.points)) | jnp.any(bounces(limits[0], dt) > 0)
-    return scene, near, bounce
-
-
-def near_rows(scene: Scene, limits: list[Closing]) -> Near:
-    """Rows that may have something to do: what is open by more than its bodies can close in the step is not among them."""
-    others, reach = jnp.zeros(len(scene.limited), dtype=bool), furthest(scene)
-    speeds = jnp.zeros(len(scene.motion), dtype=scene.motion.dtype)
-    for i, closes in enumerate(limits):
-        speeds = jnp.maximum(speeds, closing_speeds(scene.motion[:, 1 + i], reach))
-        others = others | closes.near(scene.dt)
-    return Near(may_close(scene, speeds), jnp.concatenate([others, jnp.ones(len(scene.rubbing), dtype=bool)]))
+    radii = shape_radii(model.geometry, mechanism)
+    held = jnp.ones(len(rubbing), dtype=bool)
+    closing = functools.reduce(jnp.logical_or, (closes.near(dt) for closes in limits))
+    near = near_rows(scene, radii, jnp.concatenate([closing, held]))
+    bounce = any_bounce(scene, near.listed) | jnp.any(bounces(limits[0], dt) > 0)
+    return scene, near, radii, bounce
 
 
 def sideways(scene: Scene, impulse: Float[Array, "points 3"]) -> Float[Array, "points 3"]:

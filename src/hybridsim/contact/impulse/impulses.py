@@ -98,14 +98,14 @@ class Impulses(Contact):
         # What stopping alone would do must be known only where something bounces.
         after_it = (len(both) - 1, of_position)
         goals = ((0, baumgarte),) if self._by_velocities else ((0, of_stopping), (0, of_momentum), after_it)
-        scene, near, bounces = assemble_scene(now, both, goals, dt, self.joint_friction, named)
+        scene, near, radii, bounces = assemble_scene(now, both, goals, dt, self.joint_friction, named)
         wanted = jnp.ones(1, dtype=bool) if self._by_velocities else jnp.stack([bounces, True, True])
         rows = len(scene.table.pairs), len(scene.freedoms)
         dtype = scene.numbers.points.distance.dtype
         nothing = Impulse(jnp.zeros((rows[0], 3), dtype=dtype), jnp.zeros(rows[1], dtype=dtype))
         start = lax.stop_gradient(nothing if memory is None else memory)
         if self.derivative == "implicit":
-            settled = settle(self.friction, self._converged, goals, scene, near, wanted, start)
+            settled = settle(self.friction, self._converged, goals, scene, near, radii, wanted, start)
         else:
             everything = Slots.all(rows[0]), Slots.all(rows[1])
             settled = settle_through(self._counted, goals, scene, wanted, start, *everything)

@@ -33,12 +33,20 @@ class LinearSystem(eqx.Module):
 
     def solve(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
         """x with A x = b."""
-        return lax.cond(self._regular, lambda: self.factors.solve(b), lambda: pivoted_solve(dense_matrix(self.problem, self.gain), b))
+        return lax.cond(
+            self._regular,
+            lambda: self.factors.solve(b),
+            lambda: pivoted_solve(dense_matrix(self.problem, self.gain), b),
+        )
 
     def solve_transposed(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
         """x with A^T x = b."""
         factors = self.factors
-        return lax.cond(self._regular, lambda: factors.solve_transposed(b), lambda: pivoted_solve(dense_matrix(self.problem, self.gain).T, b))
+        return lax.cond(
+            self._regular,
+            lambda: factors.solve_transposed(b),
+            lambda: pivoted_solve(dense_matrix(self.problem, self.gain).T, b),
+        )
 
     @property
     def _regular(self):

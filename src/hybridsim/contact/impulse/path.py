@@ -191,7 +191,11 @@ def _steps(friction: Friction, path: _Softer, s: _Walk) -> tuple[Float[Array, " 
     newton = Newton.at(friction, path.at(s.point[-1]), s.point[:-1])
     across = jnp.sum(s.direction * (s.point - s.aim) / s.scale)
     bordered = jnp.concatenate(
-        [jnp.concatenate([dense_matrix(newton.problem, newton.gain), path.by_hardness(newton)[:, None]], axis=1) * s.scale, s.direction[None]]
+        [
+            jnp.concatenate([dense_matrix(newton.problem, newton.gain), path.by_hardness(newton)[:, None]], axis=1)
+            * s.scale,
+            s.direction[None],
+        ]
     )
     right = jnp.stack([-jnp.append(newton.residual, across), jnp.zeros_like(s.scale).at[-1].set(1.0)], axis=1)
     LU, pivots, order = lax.linalg.lu(bordered)

@@ -10,12 +10,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ...dynamics import Configuration, Mechanism, Paths, paths
-from ...spatial import Array, Scalar, cross, for_each, row, total
+from ...spatial import Array, Scalar, cross, row
 from ..interface import Points
 from ..points import PointTable
 from ..rows import frame_at
 from .problem import BoundedRows
-from .targets import Closing, Targets, bounces, rounding
+from .targets import Closing, Targets, bounces
 
 Goals = Sequence[tuple[int, Targets]]
 """Of each problem of a step: which of the velocities that contact sees it starts from, and the velocities it wants."""
@@ -201,37 +201,3 @@ def bouncing(point: PointNumbers, bodies: Bodies, dt: Scalar) -> Bool[Array, ""]
     """Whether one point bounces."""
     frame, rates = frame_at(point.points.normal), bodies.rates(point.points.position)
     return bounces(closing(point, frame, rates, 0), dt) > 0
-
-
-def furthest(scene: Scene) -> Float[Array, ""]:
-    """How far points are from what the velocities of their bodies refer to, at most."""
-    positions, reference = scene.numbers.points.position, scene.conf.reference
-    first = jnp.full(3, jnp.inf, dtype=positions.dtype), jnp.full(3, -jnp.inf, dtype=positions.dtype)
-
-    def widen(box, position):
-        return jnp.minimum(box[0], position), jnp.maximum(box[1], position)
-
-    low, high = total(widen, first, len(positions), positions)
-    return jnp.max(jnp.sum(jnp.maximum(jnp.abs(reference - low), jnp.abs(high - reference)), axis=1))
-
-
-def closing_speeds(motion: Float[Array, "nodes 6"], reach: Scalar) -> Float[Array, " nodes"]:
-    """How fast any point of each node moves at most."""
-    turning = jnp.sum(jnp.abs(motion[:, :3]), axis=-1)
-    return jnp.sum(jnp.abs(motion[:, 3:]), axis=-1) + turning * reach
-
-
-def may_close(scene: Scene, speeds: Float[Array, " nodes"]) -> Bool[Array, " points"]:
-    """Of each point, whether its gap may close in the step where bodies are no faster than this."""
-    gap = scene.numbers.points.distance
-    tables = [nodes for nodes in (scene.ends.of_a, scene.ends.of_b) if np.any(nodes >= 0)]
-    # A body that is fixed has the speed that is appended.
-    padded = jnp.append(speeds, 0.0)
-    places = [np.where(nodes >= 0, nodes, len(speeds)).astype(np.int32) for nodes in tables]
-
-    def one(entry):
-        gap, *nodes = entry
-        speed = sum((row(padded, node) for node in nodes), jnp.zeros((), dtype=gap.dtype))
-        return gap <= scene.dt * speed + rounding(gap.dtype)
-
-    return for_each(one, len(gap), (gap, *places))

@@ -14,17 +14,19 @@ from collections.abc import Callable
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jaxtyping import Bool, Float
 
 from ...dynamics import expand_v, mass_root
 from ...dynamics.kinematics import joint_motion
 from ...dynamics.traverse import sum_outward
-from ...spatial import Array, for_each, keep, once_if, pick, total
+from ...spatial import Array, keep, once_if, pick
 from .interface import Friction
+from .near import Near, Speeds, with_points
 from .problem import Impulse, Problem, Solution
 from .rows import StepRows, impulse_at
-from .scene import Goals, Scene, closing_speeds, furthest
+from .scene import Goals, Scene
 from .slots import Slots
 from .tangents import tangents
 
@@ -36,21 +38,6 @@ class Settled(eqx.Module):
 
     velocity: Float[Array, "*goals nv"]
     impulse: Impulse
-
-
-class Near(eqx.Module):
-    """Of each row, whether it may act."""
-
-    points: Bool[Array, " points"]
-    others: Bool[Array, " rows"]
-
-    def any(self) -> Bool[Array, ""]:
-        some = total(jnp.logical_or, jnp.asarray(False), len(self.points), self.points)
-        return some | jnp.any(self.others)
-
-    def __or__(self, other: "Near") -> "Near":
-        both = for_each(lambda x: x[0] | x[1], len(self.points), (self.points, other.points))
-        return Near(both, self.others | other.others)
 
 
 def settle_through(
@@ -82,6 +69,7 @@ def settle(
     goals: Goals,
     scene: Scene,
     near: Near,
+    radii: Float[Array, " nodes"],
     wanted: Bool[Array, " goals"],
     start: Impulse,
 ) -> Settled:
@@ -89,20 +77,35 @@ def settle(
 
     Nothing where nothing is near.
     """
-    return _settled(solver, goals, scene, near, wanted, start)
+    return _settled(solver, goals, scene, near, radii, wanted, start)
 
 
 @eqx.filter_jit
 def _settled(
-    solver: Solver, goals: Goals, scene: Scene, near: Near, wanted: Bool[Array, " goals"], start: Impulse
+    solver: Solver,
+    goals: Goals,
+    scene: Scene,
+    near: Near,
+    radii: Float[Array, " nodes"],
+    wanted: Bool[Array, " goals"],
+    start: Impulse,
 ) -> Settled:
     """A function of its own for JAX, so that it is traced once for values and derivatives."""
 
     def once(state):
         near, _, __ = state
-        found = settle_through(solver, goals, scene, wanted, start, Slots.of(near.points), Slots.of(near.others))
-        missed = _missed(goals, scene, near, wanted, found)
-        return near | missed, found, missed.any()
+        found = settle_through(solver, goals, scene, wanted, start, near.listed, near.others_listed)
+        bodies, passed = _closed(goals, scene, near, wanted, found)
+
+        def look(state):
+            near, _ = state
+            missed = _missed(goals, scene, near, wanted, bodies)
+            return with_points(scene, near, missed, passed), _any(missed) | jnp.any(passed)
+
+        # Mostly nothing is fast enough for any of them.
+        fast = wanted & (near.least <= jax.vmap(lambda v: Speeds.of(scene.conf, radii, v).closable(scene.dt))(bodies))
+        near, again = once_if(jnp.any(fast) | jnp.any(passed), look, (near, jnp.asarray(False)))
+        return near, found, again
 
     # For each goal as many impulses as for the start.
     impulse = jax.tree.map(lambda x: jnp.zeros((len(goals), *x.shape), x.dtype), start)
@@ -112,7 +115,7 @@ def _settled(
 
 @settle.def_jvp
 def _settle_jvp(primals, moved):
-    friction, _, goals, scene, near, wanted, _ = primals
+    friction, _, goals, scene, near, _, wanted, _ = primals
     settled = keep(settle(*primals))
 
     def tangent(scene, settled, d_scene):
@@ -127,41 +130,43 @@ def _settle_jvp(primals, moved):
     return settled, lax.cond(near.any(), again, nothing, scene, settled, moved[3])
 
 
-def _missed(goals: Goals, scene: Scene, near: Near, wanted: Bool[Array, " goals"], found: Settled) -> Near:
-    """Rows that were left out though a solution closes their gap."""
-    nothing = Near(jnp.zeros_like(near.points), jnp.zeros_like(near.others))
-    seen = [seen for seen, targets in goals if targets.keeps_apart]
-    if not seen:
-        return nothing
-    assert len(seen) == len(goals)
-    points, count, reach = scene.numbers.points, len(scene.table.pairs), furthest(scene)
+def _closed(
+    goals: Goals, scene: Scene, near: Near, wanted: Bool[Array, " goals"], found: Settled
+) -> tuple[Float[Array, "goals nodes 6"], Bool[Array, " rows"]]:
+    """Of each solution, how the nodes move; and limits that were left out though some solution passes them."""
+    bodies, passed = [], jnp.zeros_like(near.others)
+    for g, (seen, targets) in enumerate(goals):
+        v = expand_v(scene.mechanism, found.velocity[g])
+        change = sum_outward(scene.mechanism.layout.nodes, joint_motion(scene.mechanism, scene.conf.S, v))
+        # A goal that lets gaps close leaves nothing out: what contact sees is looked at before.
+        bodies.append(scene.motion[:, 1 + seen] + change if targets.keeps_apart else jnp.zeros_like(change))
+        if targets.keeps_apart:
+            limits = len(scene.away)
+            beyond = scene.away * pick(v, scene.freedoms[:limits]) < scene.bounded.b[g][:limits]
+            held = jnp.zeros(len(scene.rubbing), dtype=bool)
+            passed = passed | (wanted[g] & jnp.concatenate([beyond, held]) & ~near.others)
+    return jnp.stack(bodies), passed
 
-    def nearest(least, entry):
-        gap, near = entry
-        return jnp.minimum(least, jnp.where(near, jnp.inf, gap))
 
-    least = total(nearest, jnp.full((), jnp.inf, dtype=points.distance.dtype), count, (points.distance, near.points))
+def _missed(
+    goals: Goals, scene: Scene, near: Near, wanted: Bool[Array, " goals"], bodies: Float[Array, "goals nodes 6"]
+) -> Bool[Array, " points"]:
+    """Points that were left out though some solution closes their gap."""
 
-    def check(missed: Near, goal) -> tuple[Near, None]:
-        velocity, b, before, wanted = goal
-        v = expand_v(scene.mechanism, velocity)
-        nodes = before + sum_outward(scene.mechanism.layout.nodes, joint_motion(scene.mechanism, scene.conf.S, v))
+    def check(flags, goal):
+        nodes, wanted = goal
 
-        def closes(place, _, numbers):
-            bodies = scene.ends.bodies(place, scene.ends.motions(place, nodes[:, None]), scene.conf.reference)
-            opening = bodies.rates(numbers.points.position)[0] @ numbers.points.normal
-            return numbers.points.distance + scene.dt * opening < 0
+        def closes(place, _, own):
+            numbers, listed, flag = own
+            ends = scene.ends.bodies(place, scene.ends.motions(place, nodes[:, None]), scene.conf.reference)
+            opening = ends.rates(numbers.points.position)[0] @ numbers.points.normal
+            return flag | (wanted & (numbers.points.distance + scene.dt * opening < 0) & ~listed)
 
-        def points_too(flags):
-            closed = Slots.all(count).each(closes, (), scene.numbers)
-            return for_each(lambda x: x[0] | (x[1] & ~x[2]), count, (flags, closed, near.points))
+        return Slots.all(len(flags)).each(closes, (), (scene.numbers, near.points, flags)), None
 
-        # Mostly nothing is fast enough for any of them.
-        fast = least < scene.dt * 2 * jnp.max(closing_speeds(nodes, reach), initial=0.0)
-        flags = once_if(wanted & fast, points_too, missed.points)
-        passed = scene.away * pick(v, scene.freedoms[: len(scene.away)]) < b[: len(scene.away)]
-        others = wanted & jnp.concatenate([passed, jnp.zeros(len(scene.rubbing), dtype=bool)]) & ~near.others
-        return Near(flags, missed.others | others), None
+    keeps = np.array([targets.keeps_apart for _, targets in goals])
+    return lax.scan(check, jnp.zeros_like(near.points), (bodies, wanted & keeps))[0]
 
-    befores = jnp.stack([scene.motion[:, 1 + i] for i in seen])
-    return lax.scan(check, nothing, (found.velocity, scene.bounded.b, befores, wanted))[0]
+
+def _any(flags: Bool[Array, " points"]) -> Bool[Array, ""]:
+    return lax.scan(lambda some, flag: (some | flag, None), jnp.asarray(False), flags)[0]
