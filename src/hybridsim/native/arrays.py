@@ -1,7 +1,7 @@
 """Arrays while compiling: small ones are tables of scalars, large ones are formulas or memory."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,12 @@ def memory_read(x: Array) -> frozenset[Buffer] | None:
     if isinstance(x, Small):
         return frozenset() if x.origin is None else memory_read(x.origin[0])
     return frozenset({root(x.buffer)}) if isinstance(x, Stored) else x.reads
+
+
+def memories_read(arrays: Iterable[Array]) -> frozenset[Buffer] | None:
+    """The same of several arrays together."""
+    read = [memory_read(x) for x in arrays]
+    return None if None in read else frozenset().union(*(r for r in read if r is not None))
 
 
 def in_memory(x: Array) -> bool:

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from jax.extend import core as jcore
 
-from .arrays import FROM_MEMORY, SMALL, Array, Arrays, Lazy, Small, memory_read, size_of
+from .arrays import FROM_MEMORY, SMALL, Array, Arrays, Lazy, Small, memories_read, size_of
 from .functions import FUNCTIONS
 from .graph import Graph
 from .lengths.affine import Count, Shape
@@ -113,9 +113,7 @@ class Lowering:
         small_input = any(isinstance(x, Small) and x.ids.size > 1 for x in inputs)
         if size <= FROM_MEMORY or (size <= SMALL and small_input):
             return self.a.small(Lazy(shape, type, element))
-        read = [memory_read(x) for x in inputs]
-        known = None if None in read else frozenset().union(*(r for r in read if r is not None))
-        return Lazy(shape, type, element, cheap and all(is_cheap(x) for x in inputs), known)
+        return Lazy(shape, type, element, cheap and all(is_cheap(x) for x in inputs), memories_read(inputs))
 
 
 def is_cheap(x: Array) -> bool:

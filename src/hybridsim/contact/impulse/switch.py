@@ -55,8 +55,12 @@ def switched(friction: Friction, problem: Problem, start: Impulse, tolerance: fl
         system = LinearSystem.of(problem, s.gain)
         w = system.solve(_right(problem, s.gain, s.fixed))
         s = _seen(friction, problem, s, w)
+
+        def again() -> LinearSystem:
+            return LinearSystem(problem, s.gain, system.factors)
+
         # The gain is that of the state that was found, which is the one that was guessed: a last step, see `corrected`.
-        dw = lax.cond(s.miss <= tolerance, lambda: system.solve(problem.together(s.x) - w), lambda: jnp.zeros_like(w))
+        dw = lax.cond(s.miss <= tolerance, lambda: again().solve(problem.together(s.x) - w), lambda: jnp.zeros_like(w))
         x, gain = follow_on(problem, s.gain, s.x, dw)
         return replace(s, x=x, gain=gain)
 

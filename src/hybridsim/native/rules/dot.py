@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import BLOCK, SMALL, Array, Lazy, Memory, Small, Stored, division, size_of, strides_of
+from ..arrays import BLOCK, SMALL, Array, Lazy, Memory, Small, Stored, division, memory_read, size_of, strides_of
 from ..lengths.affine import Affine, Shape
 from ..lengths.folds import fold_long
 from ..types import Type, type_of
@@ -55,7 +55,7 @@ class Operand:
             split = [i for index, group in zip(indices, groups, strict=True) for i in _split(low, index, group)]
             return low.a.at(x, tuple(split[order.index(d)] for d in range(len(x.shape))))
 
-        return Lazy(shape, x.type, element)
+        return Lazy(shape, x.type, element, reads=memory_read(x))
 
 
 def _grouping(shape, flat) -> list[Shape]:

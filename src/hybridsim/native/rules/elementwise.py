@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..arrays import SMALL, Lazy, Small, in_memory, size_of
+from ..arrays import SMALL, Lazy, Small, in_memory, memories_read, size_of
 from ..functions import FUNCTIONS
 from ..scalars import Scalars
 from ..types import BOOL, type_of
@@ -38,7 +38,7 @@ def elementwise(function):
             return function(s, eqn, *(entry(x, indices) for x in xs))
 
         if any(in_memory(x) for x in xs):
-            return [Lazy(aval.shape, type, element, cheap=False)]
+            return [Lazy(aval.shape, type, element, cheap=False, reads=memories_read(xs))]
         return [low.result(aval.shape, type, element, xs)]
 
     return rule

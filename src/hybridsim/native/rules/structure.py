@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..arrays import FROM_MEMORY, SMALL, STAY, Lazy, Small, Stored, flat_index, in_memory, size_of, strides_of
+from ..arrays import FROM_MEMORY, SMALL, STAY, Lazy, Small, Stored, flat_index, in_memory, memory_read, size_of, strides_of
 from ..lengths.affine import plain
 from ..types import BOOL, type_of
 
@@ -21,7 +21,7 @@ def _structural(table, element):
             return [Small(table(eqn, x.ids), x.type, repeated)]
         source = element(low, eqn, x.shape)
         if isinstance(x, Stored) and in_memory(x) and size_of(aval.shape) > STAY:
-            return [Lazy(aval.shape, x.type, lambda indices: x.element(source(indices)))]
+            return [Lazy(aval.shape, x.type, lambda indices: x.element(source(indices)), reads=memory_read(x))]
         return [low.result(aval.shape, x.type, lambda indices: low.a.at(x, source(indices)), (x,), cheap=True)]
 
     return rule
@@ -135,7 +135,7 @@ def _stack(low, eqn, *xs):
         shape = (*x.shape[:axis], 1, *x.shape[axis:])
         if isinstance(x, Small):
             return Small(x.ids.reshape(shape), x.type)
-        return Lazy(shape, x.type, lambda i: low.a.at(x, (*i[:axis], *i[axis + 1 :])))
+        return Lazy(shape, x.type, lambda i: low.a.at(x, (*i[:axis], *i[axis + 1 :])), reads=memory_read(x))
 
     return [_join(low, aval.shape, axis, [widened(x) for x in xs])]
 
@@ -233,7 +233,7 @@ def _iota(low, eqn):
         shape = [1] * len(aval.shape)
         shape[d] = aval.shape[d]
         return [low.a.constant(np.broadcast_to(np.arange(aval.shape[d]).reshape(shape), aval.shape), type)]
-    return [Lazy(aval.shape, type, lambda indices: low.s.cast(indices[d], type))]
+    return [Lazy(aval.shape, type, lambda indices: low.s.cast(indices[d], type), reads=frozenset())]
 
 
 def _empty(low, eqn):
