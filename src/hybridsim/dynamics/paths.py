@@ -65,10 +65,7 @@ def paths(topology: Topology, ends: tuple[tuple[int, int], ...]) -> Paths:
     # A table without rows has one path all the same, so that loops over none of it can be traced.
     kinds = {end: k for k, end in enumerate(dict.fromkeys(ends or ((-1, -1),)))}
     nothing = np.zeros(count, dtype=bool)
-    on_a, on_b = (
-        np.array([above[end[side]] if end[side] >= 0 else nothing for end in kinds])
-        for side in (0, 1)
-    )
+    on_a, on_b = (np.array([above[end[side]] if end[side] >= 0 else nothing for end in kinds]) for side in (0, 1))
     both = on_a | on_b
     length = int(both.sum(axis=1).max(initial=1))
     if topology.has_mimics:

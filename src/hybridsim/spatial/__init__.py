@@ -72,8 +72,8 @@ __all__ = [
     "spatial",
     "tanh_over",
     "tensor",
-    "total",
     "to_log_cholesky",
+    "total",
     "unit",
     "with_row",
 ]

@@ -19,7 +19,9 @@ linear_map_p = Primitive("linear_map")
 linear_map_p.multiple_results = True
 
 
-def linear_map(forward: Callable[[Tree, Tree], Tree], backward: Callable[[Tree, Tree], Tree], fixed: Tree, x: Tree) -> Tree:
+def linear_map(
+    forward: Callable[[Tree, Tree], Tree], backward: Callable[[Tree, Tree], Tree], fixed: Tree, x: Tree
+) -> Tree:
     """y = forward(fixed, x), linear in x. `backward(fixed, dy)` is its transpose: a pytree like x."""
     fixed_leaves, fixed_tree = jax.tree.flatten(fixed)
     x_leaves, x_tree = jax.tree.flatten(x)
@@ -75,7 +77,9 @@ def _push(primals, tangents, *, there: ClosedJaxpr, back: ClosedJaxpr, fixed: in
 def _pull(cotangents, *args, there: ClosedJaxpr, back: ClosedJaxpr, fixed: int):
     given = [ad.instantiate_zeros(c) for c in cotangents]
     pulled = linear_map_p.bind(*args[:fixed], *given, there=back, back=there, fixed=fixed)
-    return [None] * fixed + [c if ad.is_undefined_primal(x) else None for c, x in zip(pulled, args[fixed:], strict=True)]
+    return [None] * fixed + [
+        c if ad.is_undefined_primal(x) else None for c, x in zip(pulled, args[fixed:], strict=True)
+    ]
 
 
 def _batch(args, axes, *, there: ClosedJaxpr, back: ClosedJaxpr, fixed: int):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import equinox as eqx
-
 import jax.numpy as jnp
 import numpy as np
 from jax import lax

@@ -38,5 +38,8 @@ def misses(
 
         return problem.walk_points(one, (), x.contacts)[1]
 
-    found = [of_goal(jax.tree.map(lambda x, g=g: x[g], rows.by_goal), jax.tree.map(lambda x, g=g: x[g], impulse)) for g in range(len(goals))]
+    found = [
+        of_goal(jax.tree.map(lambda x, g=g: x[g], rows.by_goal), jax.tree.map(lambda x, g=g: x[g], impulse))
+        for g in range(len(goals))
+    ]
     return jnp.max(jnp.where(wanted[:, None], jnp.stack(found), 0.0), axis=0)

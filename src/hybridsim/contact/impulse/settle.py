@@ -54,7 +54,13 @@ class Near(eqx.Module):
 
 
 def settle_through(
-    solver: Solver, goals: Goals, scene: Scene, wanted: Bool[Array, " goals"], start: Impulse, points: Slots, others: Slots
+    solver: Solver,
+    goals: Goals,
+    scene: Scene,
+    wanted: Bool[Array, " goals"],
+    start: Impulse,
+    points: Slots,
+    others: Slots,
 ) -> Settled:
     """Velocities for each goal that is wanted, every one solved from where the one before ended."""
     root = mass_root(scene.mechanism, scene.conf)

@@ -43,7 +43,9 @@ class _Search(eqx.Module):
     solved: Bool[Array, ""]
 
 
-def converged(friction: Friction, problem: Problem, start: Impulse, wanted: Bool[Array, ""], tolerance: float) -> Solution:
+def converged(
+    friction: Friction, problem: Problem, start: Impulse, wanted: Bool[Array, ""], tolerance: float
+) -> Solution:
     """The solution: a further step from there changes it by less than `tolerance` beside its size.
 
     Where none is wanted, it is `start` with w = 0.

@@ -1,8 +1,9 @@
 """The quick way to a solution: guess what every row does, solve, look what it does then, and so on.
 
-Each contact is open, sticks or slides in some direction; for a given choice the problem is linear. The choice comes from y = x - rho r,
-whose projection onto the friction cone is x at a solution (a primal-dual active-set method, that is a semismooth Newton method for
-x = P(y); Alart and Curnier 1991). Started with the impulses of the step before, it mostly ends after one or two systems.
+Each contact is open, sticks or slides in some direction; for a given choice the problem is linear. The choice comes from
+y = x - rho r, whose projection onto the friction cone is x at a solution (a primal-dual active-set method, that is a semismooth
+Newton method for x = P(y); Alart and Curnier 1991). Started with the impulses of the step before, it mostly ends after one or
+two systems.
 """
 
 from dataclasses import replace
@@ -84,9 +85,7 @@ def _first(friction: Friction, problem: Problem, start: Impulse) -> _Guess:
     n, dtype = problem.nv, problem.reach.Y.dtype
     nothing = jnp.zeros(n, dtype=dtype)
     infinite = jnp.full((), jnp.inf, dtype=dtype)
-    return _Guess(
-        start, nothing, Gain(gain_c, gain_b), Impulse(fixed_c, fixed_b), infinite, jnp.int32(0)
-    )
+    return _Guess(start, nothing, Gain(gain_c, gain_b), Impulse(fixed_c, fixed_b), infinite, jnp.int32(0))
 
 
 def _matrix(problem: Problem, gain: Gain) -> Float[Array, "nv nv"]:

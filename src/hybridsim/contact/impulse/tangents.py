@@ -1,8 +1,8 @@
 """How a solution follows what it depends on.
 
-An active contact keeps its state (stuck, or sliding): dx = -gain (Y dw + du) + slip dmu, with du the change of its row at fixed w and x,
-and dw = Y^T dx + what the change of the mechanism does to w at fixed impulses. One linear system for dw results. Contacts
-without an impulse have no part in it, so all loops run over those that have one, forward and backward.
+An active contact keeps its state (stuck, or sliding): dx = -gain (Y dw + du) + slip dmu, with du the change of its row at
+fixed w and x, and dw = Y^T dx + what the change of the mechanism does to w at fixed impulses. One linear system for dw
+results. Contacts without an impulse have no part in it, so all loops run over those that have one, forward and backward.
 """
 
 from typing import Any
@@ -59,8 +59,19 @@ def tangents(
     d_mechanism, d_conf = _filled(d_scene.mechanism, scene.mechanism), _filled(d_scene.conf, scene.conf)
     motion, d_motion = eqx.filter_jvp(solved_motion, (scene.conf,), (d_conf,))
     d_seen = _filled(d_scene.motion, scene.motion)
-    given = _present(d_scene.numbers, scene.numbers), jnp.concatenate([d_seen, d_motion], axis=1), _filled(d_scene.dt, scene.dt)
-    fixed = scene.numbers, jnp.concatenate([scene.motion, motion], axis=1), scene.dt, scene.conf.reference, contacts, points
+    given = (
+        _present(d_scene.numbers, scene.numbers),
+        jnp.concatenate([d_seen, d_motion], axis=1),
+        _filled(d_scene.dt, scene.dt),
+    )
+    fixed = (
+        scene.numbers,
+        jnp.concatenate([scene.motion, motion], axis=1),
+        scene.dt,
+        scene.conf.reference,
+        contacts,
+        points,
+    )
     local = _Local(goals, scene)
     on_nodes = local.wrenches(fixed)
     d_on_nodes, du, d_mu = linear_map(local.forward, local.backward(given[0]), fixed, given)
@@ -257,7 +268,9 @@ class _Shared:
         def refine(_, found):
             # What a softened row yields more is given back by its target, which follows the impulse.
             dx = found[1]
-            rest = problem.points.each(lambda _, own, __: own[0] - own[1] * own[2], (du, problem.missing.contacts, dx.contacts))
+            rest = problem.points.each(
+                lambda _, own, __: own[0] - own[1] * own[2], (du, problem.missing.contacts, dx.contacts)
+            )
             rest_b = problem.others.each(
                 lambda _, own, __: own[0] - own[1] * own[2], (du_b, problem.missing.bounded, dx.bounded)
             )
@@ -322,9 +335,7 @@ def _present(tangents: Any, primals: Any) -> Any:
 
 def _like(some: Any, everything: Any) -> Any:
     """The leaves of a tree that another one has."""
-    return jax.tree.map(
-        lambda x, y: None if x is None else y, some, everything, is_leaf=lambda x: x is None
-    )
+    return jax.tree.map(lambda x, y: None if x is None else y, some, everything, is_leaf=lambda x: x is None)
 
 
 def _filled(tangents: Any, primals: Any) -> Any:
