@@ -56,9 +56,14 @@ def switched(friction: Friction, problem: Problem, start: Impulse, tolerance: fl
         factors = Factors.of(problem.structure, _matrix(problem, s.gain))
         w = factors.solve(_right(problem, s.gain, s.fixed))
         s = _seen(friction, problem, s, w)
-        # The gain is that of the state that was found, which is the one that was guessed: a last step, see `corrected`.
-        dw = lax.cond(s.miss <= tolerance, lambda: factors.solve(problem.together(s.x) - w), lambda: jnp.zeros_like(w))
-        x, gain = follow_on(problem, s.gain, s.x, dw)
+
+        def last_step(both):
+            x, gain = both
+            return follow_on(problem, gain, x, factors.solve(problem.together(x) - w))
+
+        # The gain is that of the state that was found, which is the one that was guessed: a last step, see `corrected`. As the
+        # state of a loop x is computed once; XLA might else compute it twice, with other rounding errors, which are large.
+        x, gain = once_if(s.miss <= tolerance, last_step, (s.x, s.gain))
         return replace(s, x=x, gain=gain)
 
     first = _first(friction, problem, start)
