@@ -91,7 +91,7 @@ class TreeRoot(eqx.Module):
         def one(forces, freedom):
             dof, *moved = freedom
             S, U, D_inv, half = (row(x, dof) for x in (self.conf.S, *self.factors, self.half))
-            value, passed = 0.0, []
+            value, passed = jnp.zeros(len(on_a), dtype=on_a.dtype), []
             for f, here in zip(forces, moved, strict=True):
                 u = here * (f @ S if at is None else f @ S + jnp.where(dof == at[0], at[1], 0.0))
                 value = value + u * half

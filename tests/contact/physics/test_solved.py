@@ -20,23 +20,27 @@ from hybridsim.contact.impulse.problem import (
 from hybridsim.contact.impulse.slots import Slots
 
 
-def _problem(rng: np.random.Generator, points: int, nv: int = 6, friction: float = 2.0) -> Problem:
-    """Contacts in random directions on freedoms that are light or heavy, with much friction."""
+def _numbers(rng: np.random.Generator, points: int, nv: int = 6, friction: float = 2.0) -> tuple[np.ndarray, ...]:
+    """Y, b, R and mu of contacts in random directions on freedoms that are light or heavy, with much friction."""
     Y = rng.standard_normal((3 * points, nv)) * 10 ** rng.uniform(-1.5, 1.5, nv)
     b = rng.standard_normal((points, 3))
     # Somewhere all contacts open, sliding or not.
     b[:, 0] = np.minimum(b[:, 0], (Y.reshape(points, 3, nv)[:, 0] @ rng.standard_normal(nv)))
     own = np.sum(Y.reshape(points, 3, nv)[:, 0] ** 2, axis=1)
-    R, nothing = 1e-6 * own, np.zeros(0)
-    Y = jnp.asarray(Y.reshape(points, 3, nv))
+    return Y.reshape(points, 3, nv), b, 1e-6 * own, friction * rng.uniform(0, 1, points)
+
+
+def _problem(Y, b, R, mu) -> Problem:
+    (points, _, nv), nothing = Y.shape, jnp.zeros(0)
     A = jnp.einsum("nia,nja->nij", Y, Y)
     slots, others = Slots.all(points), Slots.all(0)
+    everything = np.arange(nv, dtype=np.int32)
     return Problem(
-        ContactRows(jnp.asarray(b), jnp.asarray(R), jnp.asarray(friction * rng.uniform(0, 1, points))),
+        ContactRows(b, R, mu),
         BoundedRows(nothing, nothing, nothing, nothing),
-        Reach(Y, A, np.arange(nv, dtype=np.int32)),
-        BoundedReach(jnp.zeros((0, nv)), nothing, np.arange(nv, dtype=np.int32)),
-        missing_softness(slots, others, A[:, 0, 0], jnp.zeros(0), jnp.asarray(R), jnp.zeros(0)),
+        Reach(Y, A, everything),
+        BoundedReach(jnp.zeros((0, nv)), nothing, everything),
+        missing_softness(slots, others, A[:, 0, 0], nothing, R, nothing),
         slots,
         others,
         structure=elimination(np.ones((nv, nv), dtype=bool)), first=None,
@@ -46,12 +50,16 @@ def _problem(rng: np.random.Generator, points: int, nv: int = 6, friction: float
 def test_the_path_of_softer_problems_ends_at_a_solution():
     """Also where it turns back, as it does in some of these."""
     rng = np.random.default_rng(0)
-    end = hs.native.jit(
-        lambda problem: (lambda w: (w, residual(Cone(), problem, w)))(follow(Cone(), problem)), optimise=0
-    )
+
+    def followed(*numbers):
+        problem = _problem(*numbers)
+        w = follow(Cone(), problem)
+        return w, residual(Cone(), problem, w)
+
+    end = hs.native.jit(followed, optimise=0)
     solved = []
     for _ in range(200):
-        w, F = end(_problem(rng, 4))
+        w, F = end(*_numbers(rng, 4))
         # F has slopes of one over the softness.
         solved.append(np.max(np.abs(F)) <= 1e-2 * np.max(np.abs(w)))
     assert np.mean(solved) >= 0.95

@@ -1,7 +1,7 @@
 """Contact by impulses: the papers' non-linear complementarity problem, with all contacts, joint limits and joint friction
 together, solved for the velocity after the step."""
 
-from typing import Literal
+from typing import Literal, cast
 
 import equinox as eqx
 import jax
@@ -126,7 +126,8 @@ class Impulses(Contact):
         if course is not None:
             moving_free = course.into(free, course.moving)
             x = Impulse(marked, impulse.bounded)
-            named.offer("joint.prescribed_force", lambda: course.force + self._holding(now, scene, x, after) / dt)
+            driving = cast(Array, course.force)
+            named.offer("joint.prescribed_force", lambda: driving + self._holding(now, scene, x, after) / dt)
         return free + after, moving_free + moving, None if memory is None else lax.stop_gradient(impulse)
 
     @property

@@ -102,7 +102,7 @@ class Ends:
     def nodes(self, place) -> tuple[Any, Any]:
         """Of one point: None where all are the world, and any node for a body that is fixed."""
         a, b = (
-            None if np.all(nodes < 0) else _entry(np.maximum(nodes, 0).astype(np.int32), place)
+            None if len(nodes) and np.all(nodes < 0) else _entry(np.maximum(nodes, 0).astype(np.int32), place)
             for nodes in (self.of_a, self.of_b)
         )
         return a, b
@@ -127,7 +127,9 @@ Motions = tuple[Float[Array, "seen 6"] | None, Float[Array, "seen 6"] | None]
 
 
 def _entry(table: np.ndarray, place) -> Any:
-    """An entry of a table, which is a constant where all are equal."""
+    """An entry of a table, which is a constant where all are equal. Loops over no row are traced as well: they get a zero."""
+    if not len(table):
+        return np.zeros((), dtype=table.dtype)
     return table[0] if np.all(table == table[0]) else row(table, place)
 
 

@@ -1,8 +1,9 @@
 """The quick way to a solution: guess what every row does, solve, look what it does then, and so on.
 
-Each contact is open, sticks or slides in some direction; for a given choice the problem is linear. The choice comes from y = x - rho r,
-whose projection onto the friction cone is x at a solution (a primal-dual active-set method, that is a semismooth Newton method for
-x = P(y); Alart and Curnier 1991). Started with the impulses of the step before, it mostly ends after one or two systems.
+Each contact is open, sticks or slides in some direction; for a given choice the problem is linear. The choice comes from
+y = x - rho r, whose projection onto the friction cone is x at a solution (a primal-dual active-set method, that is a semismooth
+Newton method for x = P(y); Alart and Curnier 1991). Started with the impulses of the step before, it mostly ends after one or
+two systems.
 """
 
 from dataclasses import replace
@@ -12,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Bool, Float, Int
 
-from ...spatial import Array
+from ...spatial import Array, once_if
 from .bounded import respond_bounded
 from .cone import tangential_step
 from .interface import Friction
@@ -56,12 +57,15 @@ def switched(friction: Friction, problem: Problem, start: Impulse, tolerance: fl
         w = system.solve(_right(problem, s.gain, s.fixed))
         s = _seen(friction, problem, s, w)
 
-        def again() -> LinearSystem:
-            return LinearSystem(problem, s.gain, system.factors)
+        def last_step(both):
+            x, gain = both
+            return follow_on(
+                problem, gain, x, LinearSystem(problem, gain, system.factors).solve(problem.together(x) - w)
+            )
 
-        # The gain is that of the state that was found, which is the one that was guessed: a last step, see `corrected`.
-        dw = lax.cond(s.miss <= tolerance, lambda: again().solve(problem.together(s.x) - w), lambda: jnp.zeros_like(w))
-        x, gain = follow_on(problem, s.gain, s.x, dw)
+        # The gain is that of the state that was found, which is the one that was guessed: a last step, see `corrected`. As the
+        # state of a loop x is computed once; XLA might else compute it twice, with other rounding errors, which are large.
+        x, gain = once_if(s.miss <= tolerance, last_step, (s.x, s.gain))
         return replace(s, x=x, gain=gain)
 
     first = _first(friction, problem, start)

@@ -1,8 +1,8 @@
 """How a solution follows what it depends on.
 
-An active contact keeps its state (stuck, or sliding): dx = -gain (Y dw + du) + slip dmu, with du the change of its row at fixed w and x,
-and dw = Y^T dx + what the change of the mechanism does to w at fixed impulses. One linear system for dw results. Contacts
-without an impulse have no part in it, so all loops run over those that have one, forward and backward.
+An active contact keeps its state (stuck, or sliding): dx = -gain (Y dw + du) + slip dmu, with du the change of its row at
+fixed w and x, and dw = Y^T dx + what the change of the mechanism does to w at fixed impulses. One linear system for dw
+results. Contacts without an impulse have no part in it, so all loops run over those that have one, forward and backward.
 """
 
 from typing import Any
