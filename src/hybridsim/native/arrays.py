@@ -114,10 +114,12 @@ class Arrays:
     def __init__(self, scalars: Scalars):
         self.s = scalars
         self.g = scalars.g
+        self.read_up_to = FROM_MEMORY
+        """Inputs and constants of up to this many numbers are read at once, into scalars."""
 
     def constant(self, value: np.ndarray, type: Type) -> Array:
         value = np.asarray(value, dtype=type.dtype)
-        if value.size <= FROM_MEMORY:
+        if value.size <= self.read_up_to:
             flat = value.ravel()
             ids = np.fromiter((self.g.constant(x, type) for x in flat), dtype=np.int64, count=flat.size)
             return Small(ids.reshape(value.shape), type)

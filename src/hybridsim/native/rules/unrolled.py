@@ -21,6 +21,18 @@ def is_written_out(eqn: Any) -> bool:
     return p["length"] * _numbers(p["jaxpr"].jaxpr) <= WRITTEN_OUT
 
 
+def writes_out_loops(jaxpr: Any) -> bool:
+    """Whether any loop within is written out."""
+    from ..lengths.labels import jaxprs_of
+
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name == "scan" and is_written_out(eqn):
+            return True
+        if any(writes_out_loops(getattr(inner, "jaxpr", inner)) for _, inner in jaxprs_of(eqn)):
+            return True
+    return False
+
+
 def _numbers(jaxpr: Any) -> float:
     """How many numbers a jaxpr computes; infinitely many where it has loops or branches."""
     total = 0.0
