@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jax.extend import core as jcore
 
-from .arrays import SMALL, Small, Stored, size_of
+from .arrays import Small, Stored, size_of
 from .fuse import fuse
 from .graph import Buffer, Graph
 from .lengths.affine import Size
@@ -40,8 +40,7 @@ def lower(source: jcore.ClosedJaxpr | Template, any_lengths: bool = True) -> Pro
     low = Lowering()
     template = source if isinstance(source, Template) else None
     closed: Any = source if template is None else template.closed
-    if writes_out_loops(closed.jaxpr):
-        low.a.read_up_to = SMALL
+    low.a.straight = writes_out_loops(closed.jaxpr)
     extra = () if template is None else template.extra
     known = [None if any_lengths else x for x in extra]
     given = len(closed.in_avals) - len(extra[:-1])
