@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..arrays import Array, Lazy, Small, Stored, size_of
+from ..arrays import FROM_MEMORY, Array, Lazy, Small, Stored, size_of
 from ..graph import Branch, Buffer, Loop, root
 from ..types import BOOL, INDEX, type_of
 from .reductions import reduce_array
@@ -61,7 +61,7 @@ class Carries:
         self.memory = [self._memory(x, first + k) for k, x in enumerate(self.initial)]
 
     def _memory(self, x: Array, operand: int) -> Buffer | None:
-        if isinstance(x, Small) and size_of(x.shape) <= CARRY:
+        if isinstance(x, Small) and size_of(x.shape) <= (FROM_MEMORY if self.low.a.straight else CARRY):
             return None
         if isinstance(x, Stored) and self.low.may_overwrite(operand):
             return root(x.buffer)

@@ -9,7 +9,7 @@ from ..arrays import Array, Small
 from ..lengths.affine import Affine
 from .calls import CALLED
 
-WRITTEN_OUT = 50_000
+WRITTEN_OUT = 100_000
 """Loops that compute more numbers than this, in all turns together, stay loops."""
 
 
