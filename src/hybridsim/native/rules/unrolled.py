@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Small
+from ..arrays import Array, Small, size_of
 from ..lengths.affine import Affine
 from .calls import CALLED
 
@@ -18,7 +18,7 @@ def is_written_out(eqn: Any) -> bool:
     p = eqn.params
     if p["unroll"] == 1 or isinstance(p["length"], Affine):
         return False
-    return p["length"] * _numbers(p["jaxpr"].jaxpr) <= WRITTEN_OUT
+    return 0 < p["length"] * _numbers(p["jaxpr"].jaxpr) <= WRITTEN_OUT
 
 
 def writes_out_loops(jaxpr: Any) -> bool:
@@ -34,7 +34,7 @@ def writes_out_loops(jaxpr: Any) -> bool:
 
 
 def _numbers(jaxpr: Any) -> float:
-    """How many numbers a jaxpr computes; infinitely many where it has loops or branches."""
+    """How many numbers a jaxpr computes; infinitely many where it has loops, branches or open lengths."""
     total = 0.0
     for eqn in jaxpr.eqns:
         name = eqn.primitive.name
@@ -44,7 +44,8 @@ def _numbers(jaxpr: Any) -> float:
             inner = eqn.params[CALLED[name]]
             total += _numbers(getattr(inner, "jaxpr", inner))
         else:
-            total += sum(math.prod(v.aval.shape) for v in eqn.outvars)
+            sizes = [size_of(v.aval.shape) for v in eqn.outvars]
+            total += math.inf if any(isinstance(size, Affine) for size in sizes) else sum(sizes)
     return total
 
 
