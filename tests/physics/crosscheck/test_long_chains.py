@@ -35,7 +35,8 @@ def test_derivatives_of_thirty_links(how):
         return weights @ hs.forward_dynamics(replace(model, links=links), q, qd, tau)
 
     value, slopes = native.jit(jax.value_and_grad(weighted, argnums=(0, 1, 2, 3)), optimise=1)(
-        model.links, case.q, case.qd, case.tau)
+        model.links, case.q, case.qd, case.tau
+    )
     expected, by_q, by_qd, by_tau, by_mass, by_com, by_inertia = _by_pinocchio(case, weights)
     assert relative_error(value, expected) < 1e-9
     links, *states = slopes
@@ -52,8 +53,8 @@ def _by_pinocchio(case: Case, weights: np.ndarray) -> tuple:
     q, qd = oracle.configuration(case.q), case.qd
     qdd = oracle.forward_dynamics(case.q, qd, case.tau)
     adjoint = np.linalg.solve(oracle.mass_matrix(case.q), weights)
-    by_q, by_qd, _ = pin.computeRNEADerivatives(model, data, q, qd, qdd)
-    regressor = pin.computeJointTorqueRegressor(model, data, q, qd, qdd)
+    by_q, by_qd, _ = pin.computeRNEADerivatives(model, data, q, qd, qdd)  # pyright: ignore[reportAttributeAccessIssue]
+    regressor = pin.computeJointTorqueRegressor(model, data, q, qd, qdd)  # pyright: ignore[reportAttributeAccessIssue]
     by_mass, by_com, by_inertia = [], [], []
     links = {link.name: link for link in case.spec.links}
     for link in map(links.get, build_spec(case.spec).link_names):

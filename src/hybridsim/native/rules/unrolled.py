@@ -54,10 +54,10 @@ def turn_by_turn(low: Any, eqn: Any, consts: list[Array], carry: list[Array], xs
     from ..lower import inline
 
     p = eqn.params
-    carry, xs = [low.a.small(x) for x in carry], [low.a.small(x) for x in xs]
+    carry, tables = [low.a.small(x) for x in carry], [low.a.small(x) for x in xs]
     turns = []
     for i in reversed(range(p["length"])) if p["reverse"] else range(p["length"]):
-        rows = [Small(x.ids[i], x.type) for x in xs]
+        rows = [Small(np.asarray(x.ids[i]), x.type) for x in tables]
         outs = [low.a.small(out) for out in inline(low, p["jaxpr"], [*consts, *carry, *rows])]
         carry = outs[: p["num_carry"]]
         turns.append(outs[p["num_carry"] :])
