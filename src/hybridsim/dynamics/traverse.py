@@ -16,7 +16,7 @@ from ..spatial import add_at, pick
 from .layout import Forest
 
 UNROLL = 2
-"""Levels in one turn of a scan of XLA's. Native code writes a scan out that is to be unrolled at all (`native/rules/unrolled.py`)."""
+"""Levels in one turn of a scan of XLA. Native code writes any scan out that is to be unrolled (`native/rules/unrolled.py`)."""
 
 Tree = Any
 """A pytree of arrays with one row a node."""
