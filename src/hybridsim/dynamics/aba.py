@@ -7,6 +7,7 @@ them one after the other is the block elimination of the book, written as L D L^
 from functools import reduce
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
@@ -17,8 +18,8 @@ from .crba import crba
 from .kinematics import Configuration, Velocities, configuration, velocities
 from .mechanism import Mechanism, assemble
 from .mimic import check_size, expand_q, expand_v, reduce_force
-from .rnea import rnea, upwards
-from .traverse import add_up, inward, outward
+from .rnea import rnea, times, upwards
+from .traverse import Tree, add_up, inward, outward
 from .wrench import Wrenches, node_forces
 
 
@@ -133,14 +134,15 @@ def factorise(mechanism: Mechanism, conf: Configuration) -> Factors:
     """The factors of the mass matrix alone: pass 2 without forces."""
     tables = mechanism.layout
 
-    def eliminate(received, I_A, S, armature, yields):
+    def eliminate(received, inertia, S, armature, yields):
+        I_A = inertia.matrix()
         if received is not None:
             I_A = I_A + received
         U = jnp.einsum("nij,nj->ni", I_A, S)
         D_inv = _inverse(jnp.sum(S * U, axis=-1) + armature, yields)
         return (U, D_inv), I_A - U[:, :, None] * U[:, None, :] * D_inv[:, None, None]
 
-    I = _at_last_dofs(tables, conf.inertia.matrix())
+    I = _at_last_dofs(tables, conf.inertia)
     yields = mechanism.topology.yields
     return Factors(*inward(tables.dofs, eliminate, I, conf.S, jnp.asarray(mechanism.armature), yields))
 
@@ -159,17 +161,17 @@ def _articulated(
     """
     tables = mechanism.layout
     # Pass 1: rigid-body inertias and bias forces, p = v x* I v - external.
-    I = conf.inertia.matrix()
-    p = cross_force(vel.v, jnp.einsum("nij,nj->ni", I, vel.v))
+    p = cross_force(vel.v, times(conf.inertia, vel.v))
     if external is not None:
         p = p - external
     # They belong to the last freedom of each joint; the ones before it carry nothing.
-    I, p, c = (_at_last_dofs(tables, x) for x in (I, p, vel.c))
+    I, p, c = (_at_last_dofs(tables, x) for x in (conf.inertia, p, vel.c))
     if given is not None:
         c = c + conf.S * given[:, None]
 
     # Pass 2, inward: articulated-body inertias I^A and bias forces p^A.
-    def eliminate(received, I_A, p_A, c, S, tau, armature, yields):
+    def eliminate(received, inertia, p_A, c, S, tau, armature, yields):
+        I_A = inertia.matrix()
         if received is not None:
             I_A, p_A = I_A + received[0], p_A + received[1]
         U = jnp.einsum("nij,nj->ni", I_A, S)
@@ -228,7 +230,8 @@ def _accelerate(mechanism: Mechanism, conf: Configuration, factors: Factors, u, 
     return outward(mechanism.layout.dofs, step, world, factors.U, factors.D_inv, u, c, conf.S)[1]
 
 
-def _at_last_dofs(tables, x: Float[Array, "nodes *rest"]) -> Float[Array, "dofs *rest"]:
+def _at_last_dofs(tables, x: Tree) -> Tree:
+    """Rows of nodes as rows of freedoms."""
     if len(tables.last_dofs) == len(tables.dof_nodes):
         return x
-    return add_up(x, tables.last_dofs, len(tables.dof_nodes))
+    return jax.tree.map(lambda rows: add_up(rows, tables.last_dofs, len(tables.dof_nodes)), x)

@@ -24,7 +24,7 @@ class Level:
     """Number of nodes in the level above (for the first level: 1, the world)."""
 
 
-# Shorter runs are written out: straight-line code runs faster, and its length does not hurt yet.
+# Shorter runs are written out while JAX traces them: XLA's code of a straight line runs faster, and its length does not hurt yet.
 SHORTEST_RUN = 20
 
 

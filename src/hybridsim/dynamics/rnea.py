@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Float
 
 from ..model import Model
-from ..spatial import Array, cross_force
+from ..spatial import Array, Inertia, angular, cross, cross_force, linear, rotate, spatial
 from .kinematics import Configuration, Velocities, configuration, joint_motion, velocities
 from .mechanism import Mechanism, assemble
 from .mimic import expand_q, expand_v, reduce_force
@@ -54,11 +54,10 @@ def rnea(
     external: Float[Array, "nodes 6"] | None,
 ) -> Float[Array, " all_v"]:
     tables = mechanism.layout
-    I = conf.inertia.matrix()
     # Outward: accelerations. Gravity enters as an acceleration of the world upwards.
     a = sum_outward(tables.nodes, joint_motion(mechanism, conf.S, qdd) + vel.c) + upwards(mechanism)
     # Force that each node needs, by the equation of motion f = I a + v x* I v.
-    f = _times(I, a) + cross_force(vel.v, _times(I, vel.v))
+    f = times(conf.inertia, a) + cross_force(vel.v, times(conf.inertia, vel.v))
     if external is not None:
         f = f - external
     # Inward: each joint carries what all nodes beyond it need.
@@ -72,5 +71,7 @@ def upwards(mechanism: Mechanism) -> Float[Array, "6"]:
     return jnp.concatenate([jnp.zeros_like(gravity), -gravity])
 
 
-def _times(I: Float[Array, "nodes 6 6"], v: Float[Array, "nodes 6"]) -> Float[Array, "nodes 6"]:
-    return jnp.einsum("nij,nj->ni", I, v)
+def times(inertia: Inertia, v: Float[Array, "nodes 6"]) -> Float[Array, "nodes 6"]:
+    """I v: without the matrices, whose 36 numbers a node would be the largest array of a long chain."""
+    w, u, h = angular(v), linear(v), inertia.moment
+    return spatial(rotate(inertia.tensor, w) + cross(h, u), inertia.mass[:, None] * u - cross(h, w))

@@ -1,7 +1,7 @@
 """Walks over a forest, one array operation a level: outward from the roots, inward from the leaves.
 
-A long run of levels in which every node has one child is a `lax.scan`, so that the program of a snake of 100
-links is as short as that of an arm.
+A long run of levels in which every node has one child is a `lax.scan`, so that JAX traces a snake of 100 links as
+fast as an arm. It asks to be unrolled, which native code does.
 """
 
 from collections.abc import Callable
@@ -14,6 +14,9 @@ from jax import lax
 
 from ..spatial import add_at, pick
 from .layout import Forest
+
+UNROLL = 2
+"""Levels in one turn of a scan of XLA. Native code writes any scan out that is to be unrolled (`native/rules/unrolled.py`)."""
 
 Tree = Any
 """A pytree of arrays with one row a node."""
@@ -68,7 +71,7 @@ def outward(forest: Forest, step: Callable[..., Tree], world: Tree, *inputs: Tre
                 return value, value
 
             nodes = np.stack([level.nodes for level in run[1:]])
-            above, rest = lax.scan(next_level, above, _rows(inputs, nodes))
+            above, rest = lax.scan(next_level, above, _rows(inputs, nodes), unroll=UNROLL)
             values.append(_flat(rest))
             places.append(nodes.ravel())
     return put_together(values, places)
@@ -92,7 +95,7 @@ def inward(forest: Forest, step: Callable[..., tuple[Tree, Tree]], *inputs: Tree
                 return passed, value
 
             nodes = np.stack([level.nodes for level in run[:-1]])
-            received, rest = lax.scan(next_level, received, _rows(inputs, nodes), reverse=True)
+            received, rest = lax.scan(next_level, received, _rows(inputs, nodes), reverse=True, unroll=UNROLL)
             values.append(_flat(rest))
             places.append(nodes.ravel())
         received = jax.tree.map(lambda x, first=first: add_up(x, first.parents, first.above), received)

@@ -120,10 +120,17 @@ class Arrays:
     def __init__(self, scalars: Scalars):
         self.s = scalars
         self.g = scalars.g
+        self.straight = False
+        """Whether the program has loops written out, whose numbers then come from scalars rather than from memory."""
+
+    @property
+    def read_up_to(self) -> int:
+        """Inputs and constants of up to this many numbers are read at once, into scalars."""
+        return SMALL if self.straight else FROM_MEMORY
 
     def constant(self, value: np.ndarray, type: Type) -> Array:
         value = np.asarray(value, dtype=type.dtype)
-        if value.size <= FROM_MEMORY:
+        if value.size <= self.read_up_to:
             flat = value.ravel()
             ids = np.fromiter((self.g.constant(x, type) for x in flat), dtype=np.int64, count=flat.size)
             return Small(ids.reshape(value.shape), type)

@@ -5,6 +5,8 @@ packed: one operation on a vector instead of four on numbers. This is superword-
 Amarasinghe 2000), except that the arrays of the program say where to begin.
 """
 
+from collections.abc import Iterator
+
 from .graph import Graph
 from .live import Facts, facts, operands
 from .order import CircleError, order
@@ -81,14 +83,19 @@ class Packing:
 
     def prune(self) -> None:
         """Undo packs that cost more than they save, until all pay."""
-        changed = True
-        while changed:
-            changed = False
-            users, depth = Users(self), self._depth()
-            for pack in list(self.operands):
+        users, depth = Users(self), self._depth()
+        asked = list(self.operands)
+        while asked:
+            undone = []
+            for pack in asked:
                 if self._cost_apart(pack, users) < self._cost_packed(pack, users, depth):
+                    undone.append((pack, self.operands[pack]))
                     self._undo(pack)
-                    changed = True
+            # Only of those near them the costs have changed: along a chain one pack after the other may be undone.
+            near = {p: None for pack, ops in undone for p in users.without(pack, ops)}
+            if undone and depth != (depth := self._depth()):
+                near = dict.fromkeys(self.operands)
+            asked = [p for p in near if p in self.operands]
 
     def _undo(self, pack: Pack) -> None:
         del self.operands[pack]
@@ -155,17 +162,39 @@ class Users:
     """How often each vector is needed, and which packed values are needed as numbers."""
 
     def __init__(self, packing: Packing):
+        self.packing = packing
         self.of_vector: dict[Pack, int] = {}
+        self.who: dict[Pack, dict[Pack, None]] = {}
+        """Of each vector, the packs that need it."""
         packs, g = packing.packs, packing.graph
         self.as_number: set[int] = {v for v in packs if v in packing.facts.escaping and g.ops[v] != "carry"}
-        for ops in packing.operands.values():
+        for pack, ops in packing.operands.items():
             for p in set(ops):
                 self.of_vector[p] = self.of_vector.get(p, 0) + 1
+                self.who.setdefault(p, {})[pack] = None
                 if p not in packing.operands:
                     self.as_number.update(v for v in p if v in packs)
         for value in packing.facts.live:
             if value not in packs:
                 self.as_number.update(x for x in operands(g, value) if x in packs)
+
+    def without(self, pack: Pack, ops: list[Pack]) -> Iterator[Pack]:
+        """A pack is undone that needed the vectors `ops`. The packs, or former ones, whose costs that changes."""
+        packs, constants = self.packing.packs, self.packing.graph.constants
+        yield from self.who.get(pack, ())
+        for p in set(ops):
+            self.of_vector[p] -= 1
+            del self.who[p][pack]
+            if p in self.packing.operands:
+                yield p
+            elif not all(x in constants for x in p):
+                yield from self.who[p]
+            for x in p:
+                # Its users, of which one is a number now, need it as one.
+                if x in packs and x not in self.as_number:
+                    self.as_number.add(x)
+                    yield packs[x]
+                    yield from self.who.get(packs[x], ())
 
 
 def pack(graph: Graph, rows: list) -> Rebuilt | None:

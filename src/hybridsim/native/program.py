@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from jax.extend import core as jcore
 
-from .arrays import FROM_MEMORY, Small, Stored, size_of
+from .arrays import Small, Stored, size_of
 from .fuse import fuse
 from .graph import Buffer, Graph
 from .lengths.affine import Size
 from .lengths.template import Template
 from .lower import Lowering, inline
+from .rules.unrolled import writes_out_loops
 from .types import Type, type_of
 
 
@@ -39,6 +40,7 @@ def lower(source: jcore.ClosedJaxpr | Template, any_lengths: bool = True) -> Pro
     low = Lowering()
     template = source if isinstance(source, Template) else None
     closed: Any = source if template is None else template.closed
+    low.a.straight = writes_out_loops(closed.jaxpr)
     extra = () if template is None else template.extra
     known = [None if any_lengths else x for x in extra]
     given = len(closed.in_avals) - len(extra[:-1])
@@ -48,7 +50,7 @@ def lower(source: jcore.ClosedJaxpr | Template, any_lengths: bool = True) -> Pro
         buffer = _memory(low, type, size_of(aval.shape), data)
         stored = Stored(aval.shape, type, buffer, low.s)
         buffers.append(buffer)
-        arrays.append(low.a.small(stored) if buffer.size <= FROM_MEMORY else stored)
+        arrays.append(low.a.small(stored) if buffer.size <= low.a.read_up_to else stored)
     if extra:
         low.g.lengths = _memory(low, type_of(extra[-1].dtype), extra[-1].size, known[-1])
         buffers.append(low.g.lengths)

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from ..arrays import Array, Lazy, Small, Stored, size_of
+from ..arrays import FROM_MEMORY, Array, Lazy, Small, Stored, size_of
 from ..graph import Branch, Buffer, Loop, root
 from ..types import BOOL, INDEX, type_of
 from .reductions import reduce_array
+from .unrolled import is_written_out, turn_by_turn
 
 CARRY = 128
 """Arrays with more numbers than this are carried in memory."""
@@ -17,6 +18,8 @@ def _scan(low, eqn, *inputs):
     p = eqn.params
     n_consts, n_carry, length, closed = p["num_consts"], p["num_carry"], p["length"], p["jaxpr"]
     consts, carry, xs = inputs[:n_consts], inputs[n_consts : n_consts + n_carry], inputs[n_consts + n_carry :]
+    if is_written_out(eqn):
+        return turn_by_turn(low, eqn, list(consts), list(carry), list(xs))
     g, s = low.g, low.s
     y_avals = closed.out_avals[n_carry:]
     ys = [
@@ -58,7 +61,7 @@ class Carries:
         self.memory = [self._memory(x, first + k) for k, x in enumerate(self.initial)]
 
     def _memory(self, x: Array, operand: int) -> Buffer | None:
-        if isinstance(x, Small) and size_of(x.shape) <= CARRY:
+        if isinstance(x, Small) and size_of(x.shape) <= (FROM_MEMORY if self.low.a.straight else CARRY):
             return None
         if isinstance(x, Stored) and self.low.may_overwrite(operand):
             return root(x.buffer)

@@ -19,6 +19,8 @@ UNROLL = 1024
 """Products of scalars with more multiplications than this are loops."""
 UNROLL_SPARSE = 4096
 """The same where at least half of the factors are zero, of which loops know nothing."""
+UNROLL_EACH = 64
+"""The same of each of many products, as of the matrices of all bodies, whose number does not count."""
 UNROLL_FROM_MEMORY = 256
 """The same where an operand is in memory."""
 TERMS = 8
@@ -98,7 +100,8 @@ def _dot_general(low, eqn, a, b):
     if both_small and size_of(aval.shape) <= SMALL and work <= 16 * UNROLL_SPARSE:
         tables = [_table(low, x) for x in (left, right)]
         there = _multiplications(low, *tables)
-        if there <= (UNROLL_SPARSE if 2 * there <= work else UNROLL):
+        products = len(tables[0])
+        if there <= max(UNROLL_SPARSE if 2 * there <= work else UNROLL, UNROLL_EACH * products):
             return [_unrolled(low, tables, aval.shape, type)]
     elif work <= UNROLL_FROM_MEMORY:
         return [_unrolled(low, [_table(low, x) for x in (left, right)], aval.shape, type)]

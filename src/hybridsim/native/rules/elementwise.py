@@ -53,7 +53,7 @@ def in_loops(rule):
     """Elementary functions are dozens of operations each: of many numbers they are computed in a loop."""
 
     def written_out_or_not(low, eqn, *xs):
-        many = any(isinstance(x, Small) and _unknown(low, x) > WRITE_OUT for x in xs)
+        many = not low.a.straight and any(isinstance(x, Small) and _unknown(low, x) > WRITE_OUT for x in xs)
         return rule(low, eqn, *(low.a.stored(x) if many and x.shape else x for x in xs))
 
     return written_out_or_not
