@@ -7,7 +7,7 @@ it is not, and where a pivot is small beside its column, the dense matrix is mad
 import equinox as eqx
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ...spatial import Array, once_if
 from .elimination import WrittenOut, pivoted_solve
@@ -31,26 +31,29 @@ class LinearSystem(eqx.Module):
             factors = Envelope.of(_matrix(problem, gain, padded(problem.nv)), problem.first)
         return cls(problem, gain, factors)
 
+    @property
+    def regular(self) -> Bool[Array, ""]:
+        """Whether the factors may be used."""
+        return (self.factors.largest < LARGEST_PART) & (self.factors.last_pivot != 0)
+
     def solve(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
         """x with A x = b."""
-        return lax.cond(
-            self._regular,
-            lambda: self.factors.solve(b),
-            lambda: pivoted_solve(dense_matrix(self.problem, self.gain), b),
-        )
+        return lax.cond(self.regular, lambda: self.factors.solve(b), lambda: pivoted_solve(self._dense(), b))
 
     def solve_transposed(self, b: Float[Array, " n"]) -> Float[Array, " n"]:
         """x with A^T x = b."""
         factors = self.factors
-        return lax.cond(
-            self._regular,
-            lambda: factors.solve_transposed(b),
-            lambda: pivoted_solve(dense_matrix(self.problem, self.gain).T, b),
-        )
+        return lax.cond(self.regular, lambda: factors.solve_transposed(b), lambda: pivoted_solve(self._dense().T, b))
 
-    @property
-    def _regular(self):
-        return (self.factors.largest < LARGEST_PART) & (self.factors.last_pivot != 0)
+    def _dense(self) -> Float[Array, "n n"]:
+        return dense_matrix(self.problem, self.gain)
+
+
+def solve_in_few_instructions(problem: Problem, gain: Gain, b: Float[Array, " n"]) -> Float[Array, " n"]:
+    """x with A x = b, for what seldom runs."""
+    if problem.first is None:
+        return pivoted_solve(dense_matrix(problem, gain), b)
+    return LinearSystem.of(problem, gain).solve(b)
 
 
 def dense_matrix(problem: Problem, gain: Gain) -> Float[Array, "nv nv"]:

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 from ...spatial import Array, once_if, row, scratch
 from .interface import Friction
-from .linear_system import LinearSystem
+from .linear_system import solve_in_few_instructions
 from .newton import Newton, copied, corrected, loads_at, residual
 from .path import follow
 from .problem import REFINEMENTS, Impulse, Limit, Problem, Solution
@@ -27,8 +27,8 @@ MOST_STEPS = 150
 TRIES = 8, 40
 """Parts of a Newton step that are tried, with Coulomb's and with Tresca's friction, before it counts as leading nowhere."""
 SOFTER = 0.0, 1e-2, 1e-4, 1e-6, 0.0
-"""What every row yields at least in the problems that are guessed one after the other, beside what it yields alone. In a heap of eight
-boxes 30 of 314 problems are not solved by the first alone, and 6 by all of them."""
+"""What every row yields at least in the problems that are guessed one after the other, beside what it yields alone. In a heap of
+eight boxes 30 of 314 problems are not solved by the first alone, and 6 by all of them."""
 SWEEPS = 20
 """Before the second of them."""
 ROUNDING = 1e-8
@@ -106,7 +106,7 @@ def _searched(friction: Friction, problem: Problem, start: Float[Array, " nv"], 
     def once(s: _Search) -> _Search:
         limit = Limit(s.coulomb.astype(s.w.dtype), s.loads)
         newton = Newton.at(friction, problem, s.w, limit)
-        step = LinearSystem.of(problem, newton.gain).solve(-newton.residual)
+        step = solve_in_few_instructions(problem, newton.gain, -newton.residual)
         enough = jnp.where(s.coulomb, exact, max(exact, TRESCA_TOLERANCE))
         length = jnp.max(jnp.abs(step)) / jnp.maximum(jnp.max(jnp.abs(s.w)), jnp.finfo(s.w.dtype).tiny)
         small = length <= enough
@@ -147,7 +147,7 @@ def _read_off(friction: Friction, problem: Problem, end: _Search) -> Solution:
     x = Impulse(newton.contacts.x, newton.bounded)
 
     def last() -> Solution:
-        return corrected(problem, LinearSystem.of(problem, newton.gain).solve, newton.gain, x, w)
+        return corrected(problem, lambda b: solve_in_few_instructions(problem, newton.gain, b), newton.gain, x, w)
 
     return lax.cond(end.solved, last, lambda: Solution(x.contacts, x.bounded, problem.together(x)))
 

@@ -54,8 +54,12 @@ def switched(friction: Friction, problem: Problem, start: Impulse, tolerance: fl
 
     def once(s: _Guess) -> _Guess:
         system = LinearSystem.of(problem, s.gain)
-        w = system.solve(_right(problem, s.gain, s.fixed))
+        w = system.factors.solve(_right(problem, s.gain, s.fixed))
         s = _seen(friction, problem, s, w)
+        # Where rows would have to be exchanged, another search does so.
+        s = replace(
+            s, miss=jnp.where(system.regular, s.miss, jnp.inf), count=jnp.where(system.regular, s.count, MOST_SWITCHES)
+        )
 
         def last_step(both):
             x, gain = both
