@@ -1,6 +1,6 @@
 """Rotations, transforms, spatial vectors and inertias (Featherstone's algebra)."""
 
-from .indexing import add_at, added_at, block_added_at, lowered_at, pick, row, rows_at, with_row
+from .indexing import add_at, added_at, block_added_at, lowered_at, pick, row, row_added_at, rows_at, with_row
 from .inertia import Inertia, from_log_cholesky, six, tensor, to_log_cholesky
 from .keep import KEPT, keep
 from .linear_map import linear_map
@@ -64,6 +64,7 @@ __all__ = [
     "rotate",
     "rotate_back",
     "row",
+    "row_added_at",
     "rows_at",
     "safe_norm",
     "scratch",

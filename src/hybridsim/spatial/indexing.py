@@ -80,6 +80,15 @@ def lowered_at(x, places, values):
     return lax.scatter_min(x, places[:, None], values, numbers, mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS)
 
 
+def row_added_at(matrix, place, columns, values):
+    """A matrix with values added to one row, at columns that are computed."""
+    numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=(), inserted_window_dims=(0, 1), scatter_dims_to_operand_dims=(0, 1)
+    )
+    both = jnp.stack([jnp.broadcast_to(place, columns.shape), columns], axis=-1)
+    return lax.scatter_add(matrix, both, values, numbers, mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS)
+
+
 def block_added_at(matrix, places, block):
     """A matrix with a block added to the rows and columns at the same places."""
     numbers = lax.ScatterDimensionNumbers(

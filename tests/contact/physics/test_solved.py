@@ -43,7 +43,8 @@ def _problem(Y, b, R, mu) -> Problem:
         missing_softness(slots, others, A[:, 0, 0], nothing, R, nothing),
         slots,
         others,
-        structure=elimination(np.ones((nv, nv), dtype=bool)), first=None,
+        structure=elimination(np.ones((nv, nv), dtype=bool)),
+        first=None,
     )
 
 

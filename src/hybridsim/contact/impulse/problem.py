@@ -15,9 +15,10 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jaxtyping import Float, Int
 
-from ...spatial import Array, Scalar, added_at, block_added_at, in_memory, rows_at
+from ...spatial import Array, Scalar, added_at, block_added_at, in_memory, row, row_added_at, rows_at
 from .elimination import Elimination
 from .slots import Slots
 
@@ -33,6 +34,8 @@ REFINEMENTS = 2
 
 FEW_SUMS = 100
 """Numbers that native code adds up in registers."""
+SHORT = 9
+"""Freedoms of a path whose square is written out."""
 NOTHING = -1e30
 """The target of a row that is not to act."""
 
@@ -70,7 +73,19 @@ class Reach(eqx.Module):
 
     def squared(self, matrix: Float[Array, "nv nv"], gain: Float[Array, "3 3"]) -> Float[Array, "nv nv"]:
         """matrix + Y^T gain Y"""
-        return block_added_at(matrix, self.dofs, self.Y.T @ (gain @ self.Y))
+        return _block_added(matrix, self.dofs, self.Y, gain @ self.Y)
+
+
+def _block_added(matrix, dofs, Y: Float[Array, "rows length"], followed: Float[Array, "rows length"]):
+    """matrix + Y^T followed, at the places of a path: row by row, so that programs do not grow with the square of its length."""
+    if isinstance(dofs, np.ndarray) and len(dofs) <= SHORT:
+        return block_added_at(matrix, dofs, Y.T @ followed)
+    dofs, Y = in_memory(dofs), in_memory(Y.T)
+
+    def add(k, matrix):
+        return row_added_at(matrix, row(dofs, k), dofs, row(Y, k) @ followed)
+
+    return lax.fori_loop(0, len(dofs), lambda k, matrix: add(jnp.asarray(k, dtype=jnp.int32), matrix), matrix)
 
 
 class BoundedReach(eqx.Module):
@@ -87,7 +102,7 @@ class BoundedReach(eqx.Module):
         return added_at(w, self.dofs, x * self.Y)
 
     def squared(self, matrix: Float[Array, "nv nv"], gain: Float[Array, ""]) -> Float[Array, "nv nv"]:
-        return block_added_at(matrix, self.dofs, gain * self.Y[:, None] * self.Y)
+        return _block_added(matrix, self.dofs, self.Y[None], gain * self.Y[None])
 
 
 class Impulse(eqx.Module):

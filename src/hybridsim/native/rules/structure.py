@@ -2,7 +2,19 @@
 
 import numpy as np
 
-from ..arrays import FROM_MEMORY, SMALL, STAY, Lazy, Small, Stored, flat_index, in_memory, memory_read, size_of, strides_of
+from ..arrays import (
+    FROM_MEMORY,
+    SMALL,
+    STAY,
+    Lazy,
+    Small,
+    Stored,
+    flat_index,
+    in_memory,
+    memory_read,
+    size_of,
+    strides_of,
+)
 from ..lengths.affine import plain
 from ..types import BOOL, type_of
 
