@@ -32,8 +32,10 @@ def add_at(size: int, index: np.ndarray, x):
 
 
 def row(x, place):
-    """x[place] for a place that is computed; it must be a valid one."""
+    """x[place] for a place that is computed; it must be a valid one. Of an empty x, as loops that never run have it, zeros."""
     x = jnp.asarray(x)
+    if not len(x):
+        return jnp.zeros(x.shape[1:], dtype=x.dtype)
     numbers = lax.GatherDimensionNumbers(
         offset_dims=tuple(range(x.ndim - 1)), collapsed_slice_dims=(0,), start_index_map=(0,)
     )

@@ -172,7 +172,7 @@ def test_numbers_of_the_pair_of_each_point():
     rng = np.random.default_rng(0)
     others = ("restitution", "position_gain", "velocity_gain", "softness")
     values = {name: rng.uniform(size=3) for name in (*NAMES, *others)}
-    contacts = Contacts(**values, pairs=((0, 1), (0, 2), (1, 2)))
+    contacts = Contacts(**values, pairs=((0, 1), (0, 2), (1, 2)), upright=frozenset())
     pair = PairNumbers.of(contacts, np.array([2, 0, 0, 1]))
     for name in NAMES:
         np.testing.assert_array_equal(getattr(pair, name), values[name][[2, 0, 0, 1]])

@@ -127,10 +127,8 @@ Motions = tuple[Float[Array, "seen 6"] | None, Float[Array, "seen 6"] | None]
 
 
 def _entry(table: np.ndarray, place) -> Any:
-    """An entry of a table, which is a constant where all are equal. Loops over no row are traced as well: they get a zero."""
-    if not len(table):
-        return np.zeros((), dtype=table.dtype)
-    return table[0] if np.all(table == table[0]) else row(table, place)
+    """An entry of a table, which is a constant where all are equal. Of an empty table, as loops that never run have it, zero."""
+    return table[0] if len(table) and np.all(table == table[0]) else row(table, place)
 
 
 class Body(eqx.Module):

@@ -97,7 +97,7 @@ def tangents(
             problem = rows.problem(b, bounded).softened(x)
             push = root.of_force(d_force)
             d_rows = others.gathered(d_bounded)
-            own = du, d_mu, d_rows.b - d_rows.R * x.bounded, _at_bound(bounded, d_rows, x.bounded), push
+            own = du, d_mu, d_rows.R * x.bounded - d_rows.b, _at_bound(bounded, d_rows, x.bounded), push
             dw, dx = _solved(friction, problem, x, own)
             return root.velocities(dw), Impulse(points.spread(dx.contacts), others.spread(dx.bounded))
 
