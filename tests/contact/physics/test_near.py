@@ -112,7 +112,9 @@ def test_a_step_is_that_with_all_rows(monkeypatch, joint_friction):
     links = [hs.solid(f"l{i}", 0.5, "capsule", (0.02, 0.1)) for i in range(2)]
     joints = [
         hs.Joint("j0", "revolute", "world", "l0", axis=(0, 1, 0), position=(0.1, 0, 0.5), lower=-0.5, upper=0.5),
-        hs.Joint("j1", "revolute", "l0", "l1", axis=(1, 0, 0), position=(0, 0, 0.2), lower=-0.3, upper=0.8, friction=0.2),
+        hs.Joint(
+            "j1", "revolute", "l0", "l1", axis=(1, 0, 0), position=(0, 0, 0.2), lower=-0.3, upper=0.8, friction=0.2
+        ),
     ]
     model = hs.with_contacts(hs.world(bodies, hs.build(links, joints), hs.ground()), friction=0.6, restitution=0.3)
     dt, rng = 1e-3, np.random.default_rng(3)

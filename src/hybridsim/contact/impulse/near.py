@@ -35,11 +35,7 @@ class Near(eqx.Module):
         return cls(points, others, Slots.of(points), Slots.of(others), _least(gaps, points))
 
     def any(self) -> Bool[Array, ""]:
-        return (_length(self.listed) > 0) | (_length(self.others_listed) > 0)
-
-
-def _length(slots: Slots):
-    return slots.size if slots.count is None else slots.count
+        return jnp.asarray(self.listed.length > 0) | (self.others_listed.length > 0)
 
 
 class Speeds(eqx.Module):

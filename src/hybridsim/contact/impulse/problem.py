@@ -249,7 +249,7 @@ def _one(softer: Callable, step: Callable, rows, reach, more) -> tuple[Callable,
     """step(carry, rows, reach, *others) as a function of one slot's entries, and the arrays that these come from."""
     shared = isinstance(reach.dofs, np.ndarray)
     by_slot = eqx.tree_at(lambda r: r.dofs, reach, None) if shared else reach
-    kept = None if more is None else more[2]
+    kept = () if more is None else more[2]
 
     def one(carry, own, others):
         rows, by_slot, more = own

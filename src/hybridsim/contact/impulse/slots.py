@@ -40,6 +40,11 @@ class Slots(eqx.Module):
         return cls(places[:-1], count)
 
     @property
+    def length(self) -> Int[Array, ""] | int:
+        """How many rows are listed."""
+        return self.size if self.count is None else self.count
+
+    @property
     def size(self) -> int:
         """How many rows there are at most."""
         return len(self.places)
