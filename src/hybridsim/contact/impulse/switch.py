@@ -21,7 +21,7 @@ from .linear_system import LinearSystem
 from .newton import follow_on
 from .problem import Gain, Impulse, Problem, Solution
 
-MOST_SWITCHES = 10
+MOST_SWITCHES = 20
 """Linear systems; the search that bounds its steps goes on where these do not suffice."""
 
 
