@@ -33,7 +33,8 @@ def batch(
 
     It may be a number for all, a tuple for the arguments, or pytrees like them. Static leaves (all that are no
     arrays) are shared. Results are stacked along axis 0. `threads`: how many work at once, by default as many as
-    there are cores. `lanes`: numbers computed in one vector register, by default as many as the machine has.
+    there are cores. `lanes`: numbers computed in one vector register, at most, and by default as many as the machine has; a
+    program that reads memory at other places in each lane, as contact does, has one.
     Results depend on neither. Inside of JAX's transformations XLA calls the code, in lanes and in one thread.
     `fallback` and `optimise` are as in `jit`.
 

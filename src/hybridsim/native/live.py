@@ -137,3 +137,9 @@ def _mark_varying(graph: Graph, f: Facts, uniform: frozenset[int]) -> None:
                 new = {c for inside, _, _ in loop.carries for c in (inside,)} | set(loop.results)
                 changed |= bool((new & f.live) - varying)
                 varying |= new & f.live
+
+
+def scattered(graph: Graph, f: Facts) -> float:
+    """The part of the live values that lanes read or write in memory at places of their own."""
+    places = [graph.args[value][0] for value in f.live if graph.ops[value] == "load"] + [s.place for s in f.stores]
+    return sum(place in f.varying for place in places) / max(len(f.live), 1)
