@@ -27,7 +27,7 @@ def _stepped(model, dt: float, joint_friction: bool = False):
         contact = hs.Impulses(joint_friction=joint_friction)
         return hs.rollout(model, (q, qd), dt=dt, steps=1, contact=contact, record=RECORD)
 
-    return hs.native.jit(step, optimise=0)
+    return jax.jit(step)
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def test_the_list_has_room_for_all_rows(compiler, count):
 
 def test_every_row_may_act_at_once(monkeypatch):
     """A plate on the ground by a hundred points, all of which carry it."""
-    grid = hs.contact_grid([(0, 0), (0.2, 0), (0.2, 0.2), (0, 0.2)])
+    grid = hs.contact_grid([(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)])
     plate = hs.free_body(hs.Link("plate", 1.0, inertia=4e-3, geoms=[grid]))
     model = hs.with_contacts(hs.world(plate, hs.ground()), friction=0.4)
     q, qd = start(model)
@@ -181,8 +181,8 @@ def test_batches_do_not_depend_on_lanes_or_threads():
     expected = [np.array(x) for x in zip(*(one_by_one(*both) for both in zip(q, qd, strict=True)), strict=True)]
     touching = np.sum(expected[2][..., 0] > 0, axis=2)
     assert np.any(touching.max(axis=0) != touching.min(axis=0)), "at some time scenes differ in what touches"
-    for lanes in (1, 2, 4, 8):
-        for threads in (1, 2, 3):
+    for lanes in (2, 8):
+        for threads in (1, 3):
             batched = hs.native.batch(run, threads=threads, lanes=lanes)
             for size in (9, 3):
                 for found, wanted in zip(batched(q[:size], qd[:size]), expected, strict=True):
