@@ -10,7 +10,8 @@ import pytest
 
 import hybridsim as hs
 from hybridsim.contact.impulse import assemble, settle
-from hybridsim.contact.impulse.settle import Near, settle_through
+from hybridsim.contact.impulse.near import Near
+from hybridsim.contact.impulse.settle import settle_through
 from hybridsim.contact.impulse.slots import Slots
 from hybridsim.contact.points import pairs_of_points
 
@@ -35,10 +36,11 @@ def _all_rows(monkeypatch):
     """Steps that are traced here are solved with all rows in order, without any list of those that are near."""
     traced = []
 
-    def everything(scene, limits):
-        return Near(jnp.ones(len(scene.table.pairs), dtype=bool), jnp.ones(len(scene.freedoms), dtype=bool))
+    def everything(scene, radii, others):
+        gaps = scene.numbers.points.distance
+        return Near.of(gaps, jnp.ones(len(gaps), dtype=bool), jnp.ones_like(others))
 
-    def settled(solver, goals, scene, near, wanted, start):
+    def settled(solver, goals, scene, near, radii, wanted, start):
         rows = Slots.all(len(near.points)), Slots.all(len(near.others))
         traced.append(rows)
         return settle_through(solver, goals, scene, wanted, start, *rows)
@@ -66,8 +68,7 @@ def _near(model, q, qd, dt: float) -> np.ndarray:
 
 @eqx.filter_jit
 def _near_points(model, q, qd, dt):
-    scene = take_apart(model, q, qd, dt).scene
-    return assemble.may_close(scene, assemble.closing_speeds(scene.motion[:, 1], assemble.furthest(scene)))
+    return take_apart(model, q, qd, dt).near.points
 
 
 def _row_of_balls():
