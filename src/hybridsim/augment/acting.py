@@ -148,9 +148,6 @@ class Acting(Marks):
     def wants(self, name: str) -> bool:
         return name in self.read or name in self.written or self.then.wants(name)
 
-    def sees(self, name: str) -> bool:
-        return name in self.read or name in self.written or self.then.sees(name)
-
     def offer(self, name: str, compute: Callable[[], Array]) -> None:
         if name in self.written:
             raise ValueError(

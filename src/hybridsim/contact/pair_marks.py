@@ -63,9 +63,6 @@ class PartMarks(Marks):
     def wants(self, name: str) -> bool:
         return self.named.wants(name)
 
-    def sees(self, name: str) -> bool:
-        return name in self._marked or self.named.sees(name)
-
     def offer(self, name, compute) -> None:
         if name in self._marked:
             return

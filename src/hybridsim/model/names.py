@@ -29,10 +29,6 @@ class Marks:
         """Whether anything asks for this variable. What the step itself does not need is computed only then."""
         return False
 
-    def sees(self, name: str) -> bool:
-        """Whether this mark may change or keep anything. Where it does not, a value need not be computed to be marked."""
-        return self.wants(name)
-
     def offer(self, name: str, compute: Callable[[], Array]) -> None:
         """Mark a variable that can be read but not changed, for nothing in the step uses it."""
         if self.wants(name):
@@ -70,9 +66,6 @@ class Hooked(Marks):
     def __call__(self, name: str, value: Array) -> Array:
         return self.function(name, value)
 
-    def sees(self, name: str) -> bool:
-        return True
-
 
 class Recording(Marks):
     """Other marks, whose values are kept."""
@@ -88,9 +81,6 @@ class Recording(Marks):
 
     def wants(self, name: str) -> bool:
         return name in self.names or self.marks.wants(name)
-
-    def sees(self, name: str) -> bool:
-        return name in self.names or self.marks.sees(name)
 
     def offer(self, name: str, compute: Callable[[], Array]) -> None:
         if name not in self.names:

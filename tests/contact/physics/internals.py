@@ -8,6 +8,7 @@ import numpy as np
 
 import hybridsim as hs
 from hybridsim.contact.impulse.assemble import assemble_scene
+from hybridsim.contact.impulse.near import Near
 from hybridsim.contact.impulse.problem import Impulse, Problem
 from hybridsim.contact.impulse.rows import StepRows
 from hybridsim.contact.impulse.scene import Scene
@@ -27,6 +28,7 @@ class Step(NamedTuple):
     scene: Scene
     problem: Problem
     """Of momentum, with all rows, near or far."""
+    near: Near
 
 
 def take_apart(model: hs.Model, q, qd, dt=1e-3, joint_friction=False, targets=of_momentum) -> Step:
@@ -34,10 +36,10 @@ def take_apart(model: hs.Model, q, qd, dt=1e-3, joint_friction=False, targets=of
     qdd, now = _accelerate(model, assemble(model), as_control(model, None), 0.0, None, unmarked, q, qd)
     free = qd + dt * (qdd + turning(model, qd))
     goals = ((0, targets),)
-    scene, _, _ = assemble_scene(now, (free,), goals, dt, joint_friction, unmarked)
+    scene, near, _, _ = assemble_scene(now, (free,), goals, dt, joint_friction, unmarked)
     everything = Slots.all(len(scene.table.pairs)), Slots.all(len(scene.freedoms))
     rows = StepRows.of(scene, goals, mass_root(now.mechanism, now.conf), *everything)
-    return Step(now, free, scene, rows.problem(*jax.tree.map(lambda x: x[0], rows.by_goal)))
+    return Step(now, free, scene, rows.problem(*jax.tree.map(lambda x: x[0], rows.by_goal)), near)
 
 
 def no_impulses(problem: Problem) -> Impulse:

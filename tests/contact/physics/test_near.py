@@ -10,7 +10,8 @@ import pytest
 
 import hybridsim as hs
 from hybridsim.contact.impulse import assemble, settle
-from hybridsim.contact.impulse.settle import Near, settle_through
+from hybridsim.contact.impulse.near import Near
+from hybridsim.contact.impulse.settle import settle_through
 from hybridsim.contact.impulse.slots import Slots
 from hybridsim.contact.points import pairs_of_points
 
@@ -27,7 +28,7 @@ def _stepped(model, dt: float, joint_friction: bool = False):
         contact = hs.Impulses(joint_friction=joint_friction)
         return hs.rollout(model, (q, qd), dt=dt, steps=1, contact=contact, record=RECORD)
 
-    return hs.native.jit(step, optimise=0)
+    return jax.jit(step)
 
 
 @contextmanager
@@ -35,10 +36,11 @@ def _all_rows(monkeypatch):
     """Steps that are traced here are solved with all rows in order, without any list of those that are near."""
     traced = []
 
-    def everything(scene, limits):
-        return Near(jnp.ones(len(scene.table.pairs), dtype=bool), jnp.ones(len(scene.freedoms), dtype=bool))
+    def everything(scene, radii, others):
+        gaps = scene.numbers.points.distance
+        return Near.of(gaps, jnp.ones(len(gaps), dtype=bool), jnp.ones_like(others))
 
-    def settled(solver, goals, scene, near, wanted, start):
+    def settled(solver, goals, scene, near, radii, wanted, start):
         rows = Slots.all(len(near.points)), Slots.all(len(near.others))
         traced.append(rows)
         return settle_through(solver, goals, scene, wanted, start, *rows)
@@ -66,8 +68,7 @@ def _near(model, q, qd, dt: float) -> np.ndarray:
 
 @eqx.filter_jit
 def _near_points(model, q, qd, dt):
-    scene = take_apart(model, q, qd, dt).scene
-    return assemble.may_close(scene, assemble.closing_speeds(scene.motion[:, 1], assemble.furthest(scene)))
+    return take_apart(model, q, qd, dt).near.points
 
 
 def _row_of_balls():
@@ -152,7 +153,7 @@ def test_the_list_has_room_for_all_rows(compiler, count):
 
 def test_every_row_may_act_at_once(monkeypatch):
     """A plate on the ground by a hundred points, all of which carry it."""
-    grid = hs.contact_grid([(0, 0), (0.2, 0), (0.2, 0.2), (0, 0.2)])
+    grid = hs.contact_grid([(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)])
     plate = hs.free_body(hs.Link("plate", 1.0, inertia=4e-3, geoms=[grid]))
     model = hs.with_contacts(hs.world(plate, hs.ground()), friction=0.4)
     q, qd = start(model)
@@ -181,8 +182,8 @@ def test_batches_do_not_depend_on_lanes_or_threads():
     expected = [np.array(x) for x in zip(*(one_by_one(*both) for both in zip(q, qd, strict=True)), strict=True)]
     touching = np.sum(expected[2][..., 0] > 0, axis=2)
     assert np.any(touching.max(axis=0) != touching.min(axis=0)), "at some time scenes differ in what touches"
-    for lanes in (1, 2, 4, 8):
-        for threads in (1, 2, 3):
+    for lanes in (2, 8):
+        for threads in (1, 3):
             batched = hs.native.batch(run, threads=threads, lanes=lanes)
             for size in (9, 3):
                 for found, wanted in zip(batched(q[:size], qd[:size]), expected, strict=True):

@@ -107,13 +107,12 @@ def _opening(scene: Scene, seen: int) -> Float[Array, " points"]:
 
 
 def _marked_rate(now: Moment, points: Points, named: Marks) -> Float[Array, " points"] | None:
-    """How fast gaps open at the start, where something asks for it."""
-    if not (named.sees("contact.normal_velocity") or named.wants("contact.sliding_velocity")):
-        return None
+    """How fast gaps open at the start, where the mark changes it; else nobody computes it for all points."""
     before = point_velocities(now, points, now.vel.v)
     rate = jnp.sum(points.normal * before, axis=-1)
     named.offer("contact.sliding_velocity", lambda: before - rate[:, None] * points.normal)
-    return named("contact.normal_velocity", rate)
+    marked = named("contact.normal_velocity", rate)
+    return None if marked is rate else marked
 
 
 def _node_velocities(mechanism: Mechanism, S: Float[Array, "dofs 6"], v: Float[Array, " all_v"]) -> Array:
