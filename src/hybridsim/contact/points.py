@@ -82,9 +82,8 @@ def _table(pairs: tuple, upright: frozenset, shapes: tuple, sizes: tuple, nodes:
     return PointTable(tuple(groups), owner, of_a, of_b)
 
 
-def marked_points(now: Moment, named: Marks) -> Points:
-    """All points of all pairs, as the marks leave them."""
-    points = contact_points(now)
+def marked_points(points: Points, named: Marks) -> Points:
+    """Points as the marks leave them."""
     return Points(
         named("contact.distance", points.distance),
         named("contact.normal", points.normal),

@@ -190,3 +190,20 @@ def test_batches_do_not_depend_on_lanes_or_threads():
             for size in (9, 3):
                 for found, wanted in zip(batched(q[:size], qd[:size]), expected, strict=True):
                     np.testing.assert_array_equal(found, wanted[:size])
+
+
+def test_points_that_a_network_moves_off_their_shapes_are_looked_at_where_they_are():
+    """A spinning ball whose point of contact is put 2 m aside: there it moves downwards fast enough to reach the ground."""
+    model = many(hs.solid("ball", 0.1, "sphere", 0.05))
+    q, qd = start(model)
+    q[2], qd[1] = 0.06, 10.0  # 1 cm above the ground, turning about y
+
+    def aside(name, value):
+        return value + np.array([2.0, 0.0, 0.0]) if name == "contact.point" else value
+
+    def after(named):
+        return np.asarray(hs.step(model, (q, qd), dt=1e-3, named=named).qd)
+
+    flying, pushed = after(lambda name, value: value), after(aside)
+    assert flying[1] == pytest.approx(10.0, abs=1e-9)
+    assert pushed[1] < 9.0, "the point moves down by 2 cm in the step, through a gap of 1 cm"

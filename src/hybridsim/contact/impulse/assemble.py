@@ -13,7 +13,7 @@ from ...model import Model
 from ...model.names import Marks
 from ...spatial import Array, Scalar, pick
 from ..interface import Moment, Points
-from ..points import marked_points, point_table
+from ..points import contact_points, marked_points, point_table
 from ..rows import actions, frames, limit_gaps, point_velocities, relative_velocities
 from ..sharing import point_softness
 from .near import Near, near_rows, shape_radii
@@ -35,7 +35,8 @@ def assemble_scene(
     """Detect contact, and see how everything moves at the velocities `seen`; which rows may act, the radii of what the nodes
     carry, and whether anything bounces."""
     model, mechanism, table = now.model, now.mechanism, point_table(now)
-    points = marked_points(now, named)
+    found = contact_points(now)
+    points = marked_points(found, named)
     named.offer("contact.depth", lambda: -points.distance)
     rate = _marked_rate(now, points, named)
     contacts = model.contacts
@@ -69,6 +70,8 @@ def assemble_scene(
         rubbing,
     )
     radii = shape_radii(model.geometry, mechanism)
+    if points.position is not found.position:  # a network may have put them anywhere
+        radii = jnp.full_like(radii, jnp.inf)
     held = jnp.ones(len(rubbing), dtype=bool)
     closing = functools.reduce(jnp.logical_or, (closes.near(dt) for closes in limits))
     near = near_rows(scene, radii, jnp.concatenate([closing, held]))

@@ -10,7 +10,7 @@ from ...model.checks import check_kind
 from ...model.names import Marks
 from ...spatial import Array, add_at, cross, pick
 from ..interface import Contact, Moment
-from ..points import marked_points, point_table
+from ..points import contact_points, marked_points, point_table
 from ..rows import limit_gaps, point_velocities
 from ..sharing import point_shares, shared
 from .brown_mcphee import BrownMcPhee
@@ -49,7 +49,7 @@ class Springs(Contact):
 
     def on_nodes(self, now: Moment, named: Marks) -> Float[Array, "nodes 6"]:
         """Forces of contact points."""
-        table, points = point_table(now), marked_points(now, named)
+        table, points = point_table(now), marked_points(contact_points(now), named)
         velocity = point_velocities(now, points, now.vel.v)
         rate = jnp.sum(points.normal * velocity, axis=-1)
         sliding = named("contact.sliding_velocity", velocity - rate[:, None] * points.normal)
