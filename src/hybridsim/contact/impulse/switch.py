@@ -25,6 +25,9 @@ MOST_SWITCHES = 20
 """Linear systems; the search that bounds its steps goes on where these do not suffice."""
 
 
+PART = 1e-2
+"""Of the tolerance of Newton's steps that guesses have to keep: the right guess is solved to rounding error, while one that is almost
+right, of contacts at the edge of slipping, was 1e-6 off."""
 ROUNDING = 1e3
 """Units in the last place of the velocities at hand that rounding leaves."""
 
@@ -50,7 +53,7 @@ class Switched(eqx.Module):
 
 def switched(friction: Friction, problem: Problem, start: Impulse, tolerance: float) -> Switched:
     """Guesses, from that of the step before on."""
-    tolerance = max(tolerance, ROUNDING * float(jnp.finfo(problem.reach.Y.dtype).eps))
+    tolerance = max(PART * tolerance, ROUNDING * float(jnp.finfo(problem.reach.Y.dtype).eps))
 
     def once(s: _Guess) -> _Guess:
         system = LinearSystem.of(problem, s.gain)
