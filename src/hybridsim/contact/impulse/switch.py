@@ -23,11 +23,9 @@ from .problem import Gain, Impulse, Problem, Solution
 
 MOST_SWITCHES = 20
 """Linear systems; the search that bounds its steps goes on where these do not suffice."""
-
-
 PART = 1e-2
-"""Of the tolerance of Newton's steps that guesses have to keep: the right guess is solved to rounding error, while one that is almost
-right, of contacts at the edge of slipping, was 1e-6 off."""
+"""Of the tolerance of Newton's steps that guesses have to keep: the right guess is solved to rounding error, while one that is
+almost right, of contacts at the edge of slipping, was 1e-6 off."""
 ROUNDING = 1e3
 """Units in the last place of the velocities at hand that rounding leaves."""
 
