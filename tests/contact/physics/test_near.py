@@ -57,9 +57,9 @@ def _all_rows(monkeypatch):
 
 
 def _assert_same(path, expected):
-    for found, wanted in ((path.q, expected.q), (path.qd, expected.qd)):
+    for found, wanted in (map(np.asarray, pair) for pair in ((path.q, expected.q), (path.qd, expected.qd))):
         assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9 * max(1.0, np.abs(wanted).max()))
-    found, wanted = (x.values["contact.impulse"] for x in (path, expected))
+    found, wanted = (np.asarray(x.values["contact.impulse"]) for x in (path, expected))
     assert found == pytest.approx(wanted, rel=1e-6, abs=1e-9 * max(1.0, np.abs(wanted).max()))
 
 
